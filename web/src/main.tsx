@@ -1,4 +1,4 @@
-// The beginning of the page.
+// Starts the page.
 
 import "./ui/base.css";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
@@ -9,7 +9,7 @@ import { ApiError } from "./api/client";
 import { router } from "./router";
 import { begin } from "./ui/theme";
 
-/** What may pass is tried again, for as long as somebody looks; a mistake stays one. */
+/** Retries temporary failures while the page is visible; a wrong request is not retried. */
 function again(count: number, error: Error): boolean {
   const status = error instanceof ApiError ? error.problem.status : 0;
   return (status === 0 || status >= 500) && count < 1_000;

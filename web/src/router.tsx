@@ -1,4 +1,4 @@
-// Which address shows which page.
+// Maps addresses to pages.
 
 import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { ApprovalsPage } from "./features/approvals/ApprovalsPage";

@@ -1,10 +1,11 @@
-//! From the text of an answer to the value that was asked for.
+//! Extracts the requested value from the text of an answer.
 //!
-//! Agents wrap values in prose and fences, show an example first, or slip a comma. Taken is the last object that fits what was
-//! asked for; what is not quite JSON is repaired only if nothing else fits, and only if the repaired value does.
+//! Agents wrap values in prose and fences, show an example first, or misplace a comma. Longhaul takes the last object
+//! that matches the schema. It repairs text that is almost JSON only if nothing else matches, and only if the repaired
+//! value does.
 //!
-//! **Invariant:** nothing is made up. A value comes from the text whole: strings that break off, or keys without a value, are
-//! not repaired.
+//! **Invariant:** Longhaul invents nothing. A value comes whole from the text: incomplete strings and keys without a
+//! value are not repaired.
 
 pub mod compat;
 mod find;
@@ -15,10 +16,10 @@ use longhaul_core::Json;
 use longhaul_core::value::{self, Unread};
 pub use words::instructions;
 
-/// What is wrong with a value, in words; `None` if it fits.
+/// Checks a value: a message if it does not match, `None` if it does.
 pub type Check<'a> = &'a dyn Fn(&Json) -> Option<String>;
 
-/// Why an answer holds no value that fits, in a sentence.
+/// Why an answer contains no matching value, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct AnswerProblem(pub String);
@@ -39,7 +40,7 @@ pub fn value(text: &str, check: Check<'_>) -> Result<Json, AnswerProblem> {
         .ok_or_else(|| problem(&strict, check))
 }
 
-/// Objects count more than lists, and lists more than what else stood in a fence: prose is full of `[1]`.
+/// Objects are preferred to lists, and lists to other values in fences: prose often contains texts such as `[1]`.
 fn last_that_fits(values: &[Json], check: Check<'_>) -> Option<Json> {
     let rank = |value: &Json| match value {
         Json::Object(_) => 2,
@@ -50,7 +51,7 @@ fn last_that_fits(values: &[Json], check: Check<'_>) -> Option<Json> {
     fitting.max_by_key(|value| rank(value)).cloned()
 }
 
-/// The shallowest part that fits: some agents wrap what was asked for, such as in `{"result": …}`.
+/// The outermost part that matches: some agents wrap the value, for example in `{"result": …}`.
 fn inside(value: &Json, check: Check<'_>) -> Option<Json> {
     let mut level: Vec<&Json> = parts(value);
     while !level.is_empty() {

@@ -1,13 +1,14 @@
-//! What every agent is to Longhaul: a program that is given a turn and tells a stream.
+//! The interface of every agent: a program that gets a turn and prints a stream.
 //!
-//! A driver says how its program is found, how a turn becomes a command line, and what each line of the stream means. It
-//! never starts anything itself: the process is the shim's, and what an ending means is read by [`crate::notice`]
-//! from what the driver reports. Agents that are no programs (model endpoints, protocols) are served by this
-//! binary as one (`longhaul __agent`), so that all of them outlive the engine and are stopped in the same way.
+//! A driver says how to find its program, how a turn becomes a command line, and what each line of the stream means. It
+//! starts nothing itself: the shim runs the process, and [`crate::notice`] decides from the driver's report what an
+//! ending means. For agents that are not programs (model endpoints, protocols), this binary acts as the program
+//! (`longhaul __agent`). So all agents outlive the engine and stop in the same way.
 //!
-//! **Invariant:** a driver is a pure reading of its arguments, but for [`Agent::find`], the files that
-//! [`Agent::invoke`] leaves in the turn's own folder and in [`Setup::home`], the report that a program was asked to
-//! leave in the former, and whether a path that a prompt names is there. Untrusted text reaches the program as argument, variable or stdin.
+//! **Invariant:** a driver only reads its arguments. The exceptions are [`Agent::find`], the files that
+//! [`Agent::invoke`] writes into the turn's own folder and into [`AgentSetup::home`], the report that a program writes into
+//! the former, and the check whether a path in a prompt exists. Untrusted text reaches the program as an argument, a
+//! variable or stdin.
 
 mod handed;
 
@@ -20,22 +21,22 @@ use serde::{Deserialize, Serialize};
 
 /// One agent.
 pub trait Agent: Send + Sync {
-    /// What workflows call it.
+    /// The name of the agent in workflows.
     fn name(&self) -> &'static str;
 
-    /// What it is, in a line for people.
+    /// A description for people, in one line.
     fn title(&self) -> &'static str;
 
-    /// What it can do by itself; what it lacks is emulated or refused.
+    /// What the agent can do by itself. Longhaul emulates or refuses the rest.
     fn abilities(&self) -> Abilities;
 
-    /// Where it is and which version, without starting more than `program --version`.
+    /// The place and the version of the agent. It starts at most `program --version`.
     fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent>;
 
     /// The command line of a turn.
     fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn>;
 
-    /// What reads the stream of a turn.
+    /// The reader for the stream of a turn.
     fn reader(&self, turn: &Turn) -> Box<dyn Reader>;
 }
 
@@ -44,73 +45,73 @@ pub trait Agent: Send + Sync {
 pub struct Abilities {
     /// Continue a session by its id.
     pub resume: bool,
-    /// Begin a session under an id of our choice.
+    /// Start a session under an id that Longhaul chooses.
     pub choose_session: bool,
     /// Shorten its context when asked.
     pub compact: bool,
-    /// Hold its answer to a JSON Schema.
+    /// Make its answer follow a JSON Schema.
     pub schema: bool,
-    /// Stop at an amount of money.
+    /// Stop when it has spent an amount of money.
     pub budget: bool,
-    /// Look without touching.
+    /// Work without changing anything.
     pub read_only: bool,
-    /// Be given a list of tools.
+    /// Accept a list of allowed tools.
     pub tools: bool,
-    /// Be told who it is apart from the prompt.
+    /// Accept a system prompt apart from the prompt.
     pub system: bool,
-    /// Take pictures.
+    /// Accept images.
     pub images: bool,
-    /// Say what a turn cost in money.
+    /// Report the cost of a turn in money.
     pub cost: bool,
 }
 
-/// How an agent is called on this machine, from the settings.
+/// How to call an agent on this machine, from the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentSetup {
-    /// The program, where it is not the usual one in `PATH`.
+    /// The program, if it is not the usual one in `PATH`.
     pub program: Option<PathBuf>,
-    /// Arguments that come before ours: of ACP agents, what starts them.
+    /// Arguments that come before ours; for ACP agents, the ones that start the agent.
     #[serde(default)]
     pub args: Vec<String>,
-    /// Where the model is served.
+    /// The address of the model's server.
     pub base_url: Option<String>,
-    /// The variable of the environment that holds the key.
+    /// The environment variable that holds the key.
     pub key_env: Option<String>,
-    /// Whether it goes by its own login or by a key.
+    /// Whether the agent uses its own login or a key.
     #[serde(default)]
     pub auth: AgentAuth,
-    /// The model of turns that name none.
+    /// The model for turns that do not name one.
     pub model: Option<String>,
-    /// Further variables that are handed on.
+    /// Further variables that are passed on.
     #[serde(default)]
     pub keep_env: Vec<String>,
-    /// Variables that are set.
+    /// Variables that are set for the program.
     #[serde(default)]
     pub env: IndexMap<String, String>,
-    /// Where this engine keeps what agents need from it: configuration, sessions of its own.
+    /// The folder of this engine for files that agents need: configuration and sessions.
     #[serde(default)]
     pub home: PathBuf,
 }
 
-/// Who pays.
+/// Who pays for a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentAuth {
-    /// Its own login if there is one, otherwise the key. Decided before the turn, never during it.
+    /// Its own login if there is one, otherwise the key. Longhaul decides before the turn, never during it.
     #[default]
     Auto,
-    /// Its own login; keys are kept from it.
+    /// Its own login; the agent gets no keys.
     Login,
     /// The key.
     Key,
 }
 
-/// An agent that is there.
+/// An installed agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InstalledAgent {
-    /// What is started.
+    /// The program to start.
     pub program: PathBuf,
-    /// As it says itself.
+    /// The version that the program reports.
     pub version: String,
     /// Whether it has a login of its own.
     pub logged_in: bool,
@@ -120,57 +121,57 @@ pub struct InstalledAgent {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {remedy}")]
 pub struct MissingAgent {
-    /// What is the matter.
+    /// The problem.
     pub what: String,
-    /// What to do.
+    /// What the user can do.
     pub remedy: String,
 }
 
-/// Why a turn cannot be put to an agent, in a sentence.
+/// Why an agent cannot do a turn, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnsupportedTurn(pub String);
 
-/// What is asked of an agent.
+/// The request to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// What is done.
+    /// The purpose of the turn.
     pub errand: Errand,
-    /// What it is told.
+    /// The prompt.
     pub prompt: String,
-    /// Who it is.
+    /// The system prompt.
     pub system: Option<String>,
-    /// Which model.
+    /// The model.
     pub model: Option<String>,
-    /// How hard it thinks.
+    /// The reasoning effort.
     pub effort: Option<String>,
-    /// The conversation.
+    /// The conversation that the turn belongs to.
     pub session: TurnSession,
-    /// What the answer must look like.
+    /// The JSON Schema of the answer.
     pub schema: Option<Json>,
     /// What it may do to the workspace.
     pub permission: Permission,
-    /// The tools it may use; all that the permission allows, without a list.
+    /// The tools that the agent may use; without a list, all that the permission allows.
     pub tools: Option<Vec<String>>,
-    /// Further folders it may see.
+    /// Further folders that the agent may see.
     pub dirs: Vec<PathBuf>,
-    /// Money it may spend, where it can watch that itself.
+    /// The most money that it may spend, if the agent can check that itself.
     pub budget_usd: Option<f64>,
-    /// The workspace.
+    /// The working directory.
     pub cwd: PathBuf,
-    /// A folder of this turn alone, for files the program is pointed at.
+    /// A folder for this turn only, for files that the program reads.
     pub scratch: PathBuf,
-    /// Whether what the workspace says about agents (settings, hooks, servers) may take effect.
+    /// Whether the agent settings of the workspace (settings, hooks, servers) may take effect.
     pub trusted: bool,
-    /// Whether something else confines it, so that its own questions may be switched off.
+    /// Whether something else confines the agent, so that its own questions can be switched off.
     pub sandboxed: bool,
 }
 
-/// What a turn is for.
+/// The purpose of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Errand {
-    /// The prompt.
+    /// Do what the prompt says.
     Work,
     /// Shorten the context of the session; the prompt is not sent.
     Compact,
@@ -180,13 +181,13 @@ pub enum Errand {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnSession {
-    /// A new one, under this id where the agent lets us choose.
+    /// A new one, under this id if the agent accepts one.
     New(String),
-    /// One that exists.
+    /// An existing one.
     Resume {
-        /// Its id.
+        /// The id of the session.
         id: String,
-        /// What it had used before this turn, for agents that count from its beginning.
+        /// What the session had used before this turn, for agents that count from its start.
         #[serde(default)]
         before: Meter,
     },
@@ -196,51 +197,51 @@ pub enum TurnSession {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Permission {
-    /// Look.
+    /// Read only.
     ReadOnly,
-    /// Look, edit, run commands inside the workspace.
+    /// Read, edit, and run commands inside the workspace.
     Edit,
     /// Anything.
     Full,
 }
 
-/// A turn as a command line. The shim adds its marks and runs it in [`Turn::cwd`].
+/// A turn as a command line. The shim adds its marking variables and runs it in [`Turn::cwd`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// What is started.
+    /// The program to start.
     pub program: PathBuf,
-    /// Byte for byte.
+    /// The arguments, passed byte for byte.
     pub args: Vec<String>,
-    /// Variables that are set.
+    /// Variables that are set for the program.
     pub env: Vec<(String, String)>,
-    /// Variables that are handed on from our environment, beside the common ones; `*` ends a prefix, and `NEW=OLD`
-    /// hands on `OLD` under the name `NEW`. See [`Invocation::environment`].
+    /// Variables that are passed on from our environment, beside the common ones; `*` ends a prefix, and `NEW=OLD`
+    /// passes `OLD` on under the name `NEW`. See [`Invocation::environment`].
     pub keep_env: Vec<String>,
-    /// What it reads.
+    /// The bytes on its standard input.
     pub stdin: Vec<u8>,
 }
 
 /// Reads the stream of one turn.
 pub trait Reader: Send {
-    /// What a line of its output says. Lines that mean nothing say nothing.
+    /// The entries that a line of output means. A line without meaning gives none.
     fn line(&mut self, line: &str) -> Vec<TranscriptEntry>;
 
-    /// Whether the program tries again and again what only a person can fix. What it has said by then says why.
+    /// Whether the program keeps retrying something that only a person can fix. Its output so far says why.
     fn is_hopeless(&self) -> bool {
         false
     }
 
-    /// What is left when the program has ended.
+    /// The result when the program has ended.
     fn finish(self: Box<Self>, exit: &Exit) -> Ending;
 }
 
-/// One entry of a transcript: the same shape for every agent, stored and shown as it is.
+/// One entry of a transcript: the same shape for every agent, stored and shown unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TranscriptEntry {
-    /// The session has an id. Stored before anything else happens.
+    /// The session has an id. Stored before anything else.
     Session {
-        /// The id.
+        /// The id of the session.
         id: String,
         /// The model, as the agent names it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -248,80 +249,80 @@ pub enum TranscriptEntry {
     },
     /// The agent says something.
     Text {
-        /// What.
+        /// The text.
         text: String,
-        /// Whether it continues the text before.
+        /// Whether the text continues the previous one.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         delta: bool,
     },
-    /// The agent thinks aloud.
+    /// The agent shows its reasoning.
     Thinking {
-        /// What.
+        /// The text.
         text: String,
     },
     /// A tool is called.
     ToolCall {
-        /// Which call.
+        /// The id of the call.
         id: String,
-        /// Which tool.
+        /// The name of the tool.
         name: String,
-        /// With what, in a line.
+        /// The input, summarised in one line.
         summary: String,
-        /// With what.
+        /// The input.
         #[serde(default, skip_serializing_if = "Json::is_null")]
         input: Json,
     },
     /// A tool has answered.
     ToolResult {
-        /// Which call.
+        /// The id of the call.
         id: String,
-        /// Whether it went well.
+        /// Whether the call succeeded.
         ok: bool,
-        /// What it said.
+        /// The text of the result.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
     },
-    /// A tool was not allowed.
+    /// A tool was denied.
     Denied {
-        /// Which.
+        /// The name of the tool.
         name: String,
     },
-    /// The agent tries something again by itself, shortens its context, or warns.
+    /// The agent retries something by itself, shortens its context, or warns.
     Notice {
-        /// What it says.
+        /// The message.
         text: String,
     },
-    /// What was used so far in this turn.
+    /// The usage of this turn so far.
     Usage {
-        /// How much.
+        /// The amounts.
         meter: Meter,
     },
-    /// What runs in the background now, by what it is called. An answer that is given meanwhile need not be the last.
+    /// The tasks that run in the background now, by name. An answer that the agent gives meanwhile may not be its last.
     Background {
-        /// All of it; none if it is over.
+        /// All running tasks; empty if none is left.
         tasks: Vec<String>,
     },
-    /// The agent works again after an answer: that was not its last.
+    /// The agent continues after an answer, so that answer was not its last.
     GoesOn,
-    /// Nothing but a sign of life.
+    /// Only a sign of life.
     Alive,
-    /// The answer is complete; what comes after it is clearing up, unless something runs in the background.
+    /// The answer is complete. Only cleanup follows, unless something runs in the background.
     Result,
 }
 
-/// What was used.
+/// An amount of tokens and money.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Meter {
-    /// Tokens read, cached ones too.
+    /// Tokens read, including cached ones.
     #[serde(default)]
     pub input_tokens: u64,
-    /// Of those, from a cache.
+    /// The part of those that came from a cache.
     #[serde(default)]
     pub cached_tokens: u64,
     /// Tokens written.
     #[serde(default)]
     pub output_tokens: u64,
-    /// Money, where the agent says.
+    /// Money, if the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
 }
@@ -329,78 +330,78 @@ pub struct Meter {
 /// How the program ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exit {
-    /// Its code; `None` if a signal ended it.
+    /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Whether we ended it, or asked it to stop, and why.
+    /// Why we ended it or asked it to stop, if we did.
     pub ended: Option<Stopped>,
-    /// The end of what it complained about.
+    /// The end of its error output.
     pub stderr: String,
 }
 
-/// Why we ended a program.
+/// Why Longhaul ended a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// Its step took too long.
     Timeout,
-    /// It was asked for.
+    /// The run or the step was cancelled.
     Cancelled,
-    /// It showed no sign of life. One that obeyed when it was asked to stop has its code as well.
+    /// It showed no sign of life. If it stopped when asked, it also has an exit code.
     Hung,
-    /// Nobody came back for it.
+    /// No engine attached to it again in time.
     Abandoned,
-    /// It had answered and would not go.
+    /// It had answered but did not exit.
     AfterResult,
-    /// It tried again what only a person can fix.
+    /// It kept retrying something that only a person can fix.
     Hopeless,
 }
 
-/// What a driver makes of a turn that is over. What it means is not its business.
+/// A driver's report about a finished turn. Other code decides what it means.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ending {
     /// The answer.
     pub text: String,
-    /// The answer as the agent's own schema check left it.
+    /// The answer as the agent's own schema check returned it.
     pub structured: Option<Json>,
     /// The session, if one was seen.
     pub session: Option<String>,
-    /// What this turn used; `None` if it is not known.
+    /// The usage of this turn; `None` if it is unknown.
     pub used: Option<Meter>,
-    /// Whether the turn ended before all of that was told: it used at least this much.
+    /// Whether the turn ended before the agent reported all of its usage: it used at least this much.
     pub at_least: bool,
-    /// What the session has used since its beginning, where the agent counts like that.
+    /// The usage of the session since its start, if the agent counts like that.
     pub session_total: Option<Meter>,
-    /// Tools that were not allowed.
+    /// Tools that were denied.
     pub denied: Vec<String>,
-    /// Whether the answer is complete although the program ends as if it was not: its money was used up with the last word.
+    /// Whether the answer is complete although the program reports a failure: the budget ran out with the last word.
     pub finished: bool,
-    /// What went wrong, as the agent tells it.
+    /// The problem, as the agent reports it.
     pub trouble: AgentTrouble,
 }
 
-/// What went wrong, as the agent tells it.
+/// A problem, as the agent reports it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentTrouble {
-    /// Whether the agent itself calls it an error.
+    /// Whether the agent itself reports an error.
     pub is_error: bool,
-    /// The status of the request that failed.
+    /// The HTTP status of the failed request.
     pub status: Option<u16>,
-    /// The agent's own word for it.
+    /// The agent's own code for the problem.
     pub code: Option<String>,
-    /// In words; several lines if there were several.
+    /// The message; several lines if there were several.
     pub message: String,
     /// Why the model stopped: `max_tokens`, `refusal`, …
     pub stop: Option<String>,
-    /// When a limit ends, as a moment in milliseconds since 1970, where the stream carries one.
+    /// When a limit ends, in milliseconds since 1970, if the stream says so.
     pub resets_at_ms: Option<i64>,
-    /// A pause that the other side asked for.
+    /// The pause that the server asked for.
     pub retry_after_ms: Option<u64>,
-    /// Whether it ended by asking a person something.
+    /// The question to a person with which the turn ended.
     pub question: Option<String>,
-    /// Of [`Errand::Compact`]: whether the context is shorter now.
+    /// For [`Errand::Compact`]: whether the context is shorter now.
     pub compacted: Option<bool>,
 }

@@ -1,15 +1,15 @@
-//! Reads the tables that ship inside the binary, and those that people add to them: TOML, into plain types.
+//! Reads TOML tables into plain types: the built-in tables, and those that users add.
 
 use longhaul_core::Json;
 use serde::de::DeserializeOwned;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-/// Why a text is not such a table, in a sentence.
+/// Why a text is not a valid table, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(pub(crate) String);
 
-/// Reads TOML. Nothing that the type does not know is passed over, if the type says so.
+/// Reads TOML. A type can refuse unknown keys.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| Error(error.to_string()))?;
     serde_json::from_value(table(document.as_table())).map_err(|error| Error(error.to_string()))

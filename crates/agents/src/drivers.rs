@@ -1,10 +1,11 @@
-//! Every agent that can be called: how each is found, called and read. A file each.
+//! The drivers of all agents: how each is found, called and read. One file per agent.
 //!
-//! Most are programs of others. What those have in common is below in small files: where a program is, who pays, what it is
-//! told, how a command line is put together, what is written down while it speaks. Model endpoints and protocols are served
-//! by this binary as programs, and their drivers share `served`.
+//! Most agents are programs of others. Small files below hold what they share: where a program is, who pays, what it is
+//! told, how its command line is built, and what a reader notes. This binary serves model endpoints and protocols as
+//! programs; their drivers share `served`.
 //!
-//! **Invariant:** no reader panics or grows without bound, whatever a program prints; what a stream does not say is not made up.
+//! **Invariant:** no reader panics or grows without bound, whatever a program prints. A reader invents nothing that the
+//! stream does not say.
 
 mod acp;
 mod anthropic;
@@ -29,7 +30,7 @@ mod written;
 
 use crate::contract::{Agent, UnsupportedTurn};
 
-/// All of them, in the order in which they are shown.
+/// All agents, in the order in which lists show them.
 pub static ALL: &[&dyn Agent] = &[
     &claude::Claude,
     &codex::Codex,
@@ -41,12 +42,12 @@ pub static ALL: &[&dyn Agent] = &[
     &acp::Acp,
 ];
 
-/// The one that workflows call by this name.
+/// The agent with this name in workflows.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
     ALL.iter().copied().find(|agent| agent.name() == name)
 }
 
-/// Variables that hold keys and logins of agents, whoever they are handed to.
+/// The variables that hold keys and logins of any agent.
 pub fn key_variables() -> impl Iterator<Item = &'static str> {
     let served = [anthropic::ANTHROPIC.key_env, openai::OPENAI.key_env, claude::LOGIN];
     let opencode = opencode::KEYS.iter().map(|(_, key)| *key);

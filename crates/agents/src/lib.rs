@@ -1,8 +1,8 @@
-//! Who does the work of a run: commands, and the agents that are called through them.
+//! Runs the work of a run: commands, and the agents that are called as commands.
 //!
-//! **Invariant:** nothing outlives what started it. A command that has ended, however it ended, has left
-//! no process behind; an engine that has died, however it died, is cleared up after by its guard. Agents alone continue
-//! when their engine dies, below a shim that lets them, and for as long as it does.
+//! **Invariant:** no process outlives the process that started it. A command that has ended, in any way, leaves no
+//! process behind. If an engine dies, in any way, its guard cleans up. Only agents continue when their engine dies,
+//! under a shim that limits how long they may.
 
 pub mod answer;
 pub mod contract;

@@ -1,7 +1,7 @@
-//! What a machine can be short of for a while, and how it is waited for.
+//! Waits for resources that a machine lacks for a while.
 //!
-//! **Invariant:** a shortage is nobody's failure: what met one has not been done, and is tried again without an end, at longer and
-//! longer intervals.
+//! **Invariant:** a shortage is not a failure. Work that met one has not been done; Longhaul tries it again without a
+//! limit, with longer and longer pauses.
 
 use std::fmt;
 use std::fs::File;
@@ -17,26 +17,26 @@ use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 /// The first pause, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
 
-/// A minute and a half.
+/// Enough tries for about a minute and a half.
 const TRIES_HERE: usize = 10;
-/// With less no database grows.
+/// A database cannot grow with less free space.
 const ROOM_BYTES_MIN: u64 = 64 << 10;
 
-/// What a machine is short of.
+/// The resource that a machine lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shortage {
     /// Files that can be open at once.
     Files,
     /// Processes and threads.
     Processes,
-    /// Room on a disk.
+    /// Free space on a disk.
     Space,
     /// Memory.
     Memory,
 }
 
 impl Shortage {
-    /// What the system means, if it is short of something.
+    /// The resource that an error of the system says is missing, if there is one.
     pub fn of(error: &io::Error) -> Option<Self> {
         match Errno::from_io_error(error)? {
             Errno::MFILE | Errno::NFILE => Some(Self::Files),
@@ -59,9 +59,9 @@ impl fmt::Display for Shortage {
     }
 }
 
-/// An error that may be a shortage of the machine.
+/// An error that may mean a shortage.
 pub trait Short {
-    /// What was short.
+    /// The missing resource.
     fn shortage(&self) -> Option<Shortage>;
 }
 
@@ -71,7 +71,7 @@ impl Short for io::Error {
     }
 }
 
-/// Pauses between tries: each is twice as long as the one before, up to a minute.
+/// Pauses between tries: each is twice as long as the last, up to a minute.
 #[derive(Debug, Clone)]
 pub struct ShortageBackoff {
     next: Duration,
@@ -92,7 +92,7 @@ impl ShortageBackoff {
     }
 }
 
-/// Does something that has no effect if it fails, again and again while the machine is short of something.
+/// Repeats work while the machine lacks something. The work must have no effect if it fails.
 pub async fn patiently<T, E: Short>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let mut backoff = ShortageBackoff::default();
     loop {
@@ -103,7 +103,7 @@ pub async fn patiently<T, E: Short>(mut work: impl FnMut() -> Result<T, E>) -> R
     }
 }
 
-/// The same on a thread that may block, and not for ever: whoever called it cannot be told meanwhile.
+/// The same on a thread that may block, with a limit on tries, because the caller cannot report the shortage meanwhile.
 pub(crate) fn patiently_here<T, E: Short>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let mut backoff = ShortageBackoff::default();
     for _ in 0..TRIES_HERE {
@@ -115,27 +115,27 @@ pub(crate) fn patiently_here<T, E: Short>(mut work: impl FnMut() -> Result<T, E>
     work()
 }
 
-/// Whether the disk of a folder, or of the nearest one above it that is there, takes nothing more of us.
+/// Whether the disk of a folder, or of its nearest existing parent, is full for this user.
 pub fn is_full(folder: &Path) -> bool {
     let Some(Ok(disk)) = folder.ancestors().map(statvfs).find(Result::is_ok) else { return false };
-    // What is kept for root is no room for anybody else.
+    // Space that is reserved for root does not count for other users.
     let blocks = if geteuid().is_root() { disk.f_bfree } else { disk.f_bavail };
     let has_no_files = disk.f_files > 0 && disk.f_ffree == 0;
     has_no_files || blocks.saturating_mul(disk.f_frsize) < ROOM_BYTES_MIN
 }
 
-/// The limit on open files that this process was given.
+/// The limit on open files with which this process started.
 static GIVEN: OnceLock<Rlimit> = OnceLock::new();
-/// A file that is open for nothing, so that there is one when there is none.
+/// A file that is kept open as a reserve, for when no other file can be opened.
 static SPARE: Mutex<Option<File>> = Mutex::new(None);
 
-/// Prepares a process for hard times: it may open as many files as the system allows it to, and keeps one in reserve. To be called
-/// first, so that the one in reserve is among those that no lower limit takes away.
+/// Prepares a process for shortages: it raises the limit on open files to the allowed maximum, and keeps one file in
+/// reserve. Call it first, so that the reserve has a low number, which a lower limit does not take away.
 pub fn prepare() {
     set_spare();
     let given = getrlimit(Resource::Nofile);
     let _known = GIVEN.set(given);
-    // What it was given is enough, too.
+    // The original limit is enough, too.
     let _raised = setrlimit(Resource::Nofile, Rlimit { current: given.maximum, maximum: given.maximum });
 }
 
@@ -144,8 +144,8 @@ fn set_spare() {
     *spare = spare.take().or_else(|| File::open("/dev/null").ok());
 }
 
-/// Gives a process that was just forked the limit on open files back that its parent was given: programs that use `select` break
-/// above 1024. Makes system calls and nothing else.
+/// Restores the original limit on open files in a process that was just forked. Programs that use `select` break with
+/// more than 1024 files. It only makes system calls.
 pub(crate) fn give_back_file_limit() {
     if let Some(given) = GIVEN.get() {
         let maximum = getrlimit(Resource::Nofile).maximum;
@@ -153,7 +153,7 @@ pub(crate) fn give_back_file_limit() {
     }
 }
 
-/// Reads something that takes one open file, if need be the one in reserve.
+/// Reads something that needs one open file, and uses the reserve if necessary.
 pub(crate) fn with_spare<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     match read() {
         Err(error) if error.shortage() == Some(Shortage::Files) => {

@@ -1,7 +1,8 @@
-//! What the end of an agent's turn means: an answer, or which kind of failure, and when it is worth trying again.
+//! Decides what the end of an agent's turn means: an answer, or which kind of failure, and when to try again.
 //!
-//! Agents tell failures in many ways: by status, code, words on either stream, or with exit code 0 as an ordinary answer.
-//! What each looks like is data (`notice/signatures.toml`); here is only in which order it is looked at.
+//! Agents report failures in many ways: by status, by code, by words on either stream, or as an ordinary answer with
+//! exit code 0. The signatures are data (`notice/signatures.toml`); this file only says in which order they are
+//! checked.
 //!
 //! **Invariant:** a turn that did not end well is never a success, whatever it wrote. A turn that ended well is a failure
 //! only if its whole answer is a notice; an answer that speaks about limits is an answer.
@@ -20,29 +21,29 @@ use signatures::{Evidence, Signature};
 
 use crate::contract::{Ending, Exit, Stopped};
 
-/// A notice is no longer than this; an answer may be.
+/// A longer text is an answer, not a notice.
 const NOTICE_CHARS_MAX: usize = 900;
-/// How much of an error is looked at: its start, and the last lines of what a program complained about.
+/// How much of an error is checked: its start, and the last lines of the error output.
 const SAID_CHARS_MAX: usize = 4000;
 const STDERR_LINES_MAX: usize = 30;
-/// What people are shown of it.
+/// How much of a message people see.
 const SHOWN_CHARS_MAX: usize = 600;
-/// No model writes more with one token.
+/// The most characters that a model writes with one token.
 const CHARS_PER_TOKEN_MAX: u64 = 8;
-/// A limit that lasts longer is no matter of pace: a share is used up.
+/// A longer limit is not a rate limit: a quota is used up.
 const PACE_MS_MAX: i64 = 30 * 60_000;
 
-/// The rule about agents that show no sign of life.
+/// The name of the rule about agents without a sign of life.
 const HUNG: &str = "stopped-hung";
 
 /// Why a turn counts as failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What a retry goes by.
+    /// The error class, which decides about retries.
     pub class: ErrorClass,
-    /// For people.
+    /// A message for people.
     pub message: String,
-    /// When a limit ends, if that is known. Whoever waits adds a margin.
+    /// When a limit ends, if that is known. The caller adds a margin.
     pub retry_at_ms: Option<i64>,
     /// The name of the signature that matched, or of the rule that decided without one.
     pub signature: String,
@@ -54,30 +55,30 @@ impl Fault {
         self.signature == HUNG
     }
 
-    /// Whether the agent does not know the conversation that it was to continue with.
+    /// Whether the agent does not know the conversation that it should continue.
     pub fn is_unknown_session(&self) -> bool {
         self.signature.starts_with("session-unknown")
     }
 }
 
-/// A turn that is over.
+/// A finished turn.
 #[derive(Debug, Clone, Copy)]
 pub struct EndedTurn<'a> {
-    /// Which agent, as workflows call it.
+    /// The name of the agent in workflows.
     pub agent: &'a str,
-    /// What its driver made of it.
+    /// The report of its driver.
     pub ending: &'a Ending,
     /// How its program ended.
     pub exit: &'a Exit,
 }
 
-/// What the end of a turn means, by the signatures that ship. `None` is success.
+/// Decides what the end of a turn means, with the built-in signatures. `None` is success.
 pub fn judge(agent: &str, ending: &Ending, exit: &Exit, now_ms: i64, zone: &TimeZone) -> Option<Fault> {
     Signatures::builtin().judge(EndedTurn { agent, ending, exit }, Now { ms: now_ms, zone })
 }
 
 impl Signatures {
-    /// What the end of a turn means. `None` is success.
+    /// Decides what the end of a turn means. `None` is success.
     pub fn judge(&self, turn: EndedTurn<'_>, now: Now<'_>) -> Option<Fault> {
         let case = Case::new(turn);
         let (class, signature) = self.verdict(&case)?;
@@ -102,7 +103,7 @@ impl Signatures {
         self.stop(case).or_else(|| self.answer(case)).or_else(|| case.nothing())
     }
 
-    /// A limit that the agent sat out until we ended it says more than that we ended it.
+    /// If the agent waited for a limit until we ended it, the limit is the reason, not our ending it.
     fn limit(&self, case: &Case<'_>) -> Option<(ErrorClass, &str)> {
         use ErrorClass::{Auth, Billing, Overload, RateLimit, UsageLimit};
         let ours = matches!(case.turn.exit.ended, Some(Stopped::Timeout | Stopped::Hung));
@@ -118,7 +119,7 @@ impl Signatures {
         })
     }
 
-    /// One source after the other: a stray line on stderr does not outdo what the agent calls its error.
+    /// Checks one source after the other: a stray line on stderr does not overrule the agent's own error.
     fn explanation(&self, case: &Case<'_>) -> Option<(ErrorClass, &str)> {
         case.said.iter().find_map(|said| self.first(&Evidence { said, ..case.evidence() }))
     }
@@ -132,7 +133,7 @@ impl Signatures {
         self.all.iter().find(|one| one.is_stop(&evidence)).map(named)
     }
 
-    /// An ordinary answer that is a notice all the same.
+    /// An ordinary answer that is in fact a notice.
     fn answer(&self, case: &Case<'_>) -> Option<(ErrorClass, &str)> {
         if case.turn.ending.structured.is_some() {
             return None;
@@ -148,16 +149,16 @@ fn named(one: &Signature) -> (ErrorClass, &str) {
     (one.about.class, one.about.id.as_str())
 }
 
-/// A turn, with its words made plain.
+/// A turn, with its texts normalised.
 struct Case<'a> {
     turn: EndedTurn<'a>,
-    /// What it calls an error, then what may be one: what counts most comes first.
+    /// The reported errors, then the texts that may be errors: the most important first.
     said: Vec<String>,
-    /// Its answer, if that is short.
+    /// The answer, if it is short.
     short: Option<String>,
-    /// Its answer, if that is a single short paragraph in nobody's quotes.
+    /// The answer, if it is a single short paragraph without quotes.
     notice: Option<String>,
-    /// The last paragraph of its answer, if that is short and stands for itself.
+    /// The last paragraph of the answer, if it is short and independent.
     tail: Option<String>,
 }
 
@@ -187,7 +188,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// How we ended it. One that had answered before is judged by its answer.
+    /// How we ended it. If it had answered before, its answer decides.
     fn ended(&self) -> Option<(ErrorClass, &'static str)> {
         match self.turn.exit.ended? {
             Stopped::Timeout => Some((ErrorClass::Timeout, "stopped-timeout")),
@@ -211,13 +212,13 @@ impl<'a> Case<'a> {
         one.about.is_for(self.turn.agent) && (whole || last()) && !(one.about.weak && self.model_wrote_it())
     }
 
-    /// Whether the tokens that were used can have written the answer.
+    /// Whether the reported tokens are enough to have written the answer.
     fn model_wrote_it(&self) -> bool {
         let chars = self.turn.ending.text.trim().chars().count() as u64;
         self.turn.ending.used.is_some_and(|used| used.output_tokens.saturating_mul(CHARS_PER_TOKEN_MAX) >= chars)
     }
 
-    /// A turn without an answer, unless none was asked for.
+    /// A turn without an answer, unless the turn asks for none.
     fn nothing(&self) -> Option<(ErrorClass, &'static str)> {
         let ending = self.turn.ending;
         match ending.trouble.compacted {
@@ -245,14 +246,14 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What people are told: the agent's words, or what is known without them.
+    /// The message for people: the agent's words, or what is known without them.
     fn message(&self) -> String {
         let (ending, exit) = (self.turn.ending, self.turn.exit);
         let complaint = exit.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
         let words = [ending.trouble.question.as_deref(), Some(ending.trouble.message.as_str())];
         let words = words.into_iter().flatten().map(str::trim).find(|words| !words.is_empty());
         let text = self.short.is_some().then(|| ending.text.trim());
-        // What a program that was killed complained about before has nothing to do with its end.
+        // If a signal killed the program, its earlier error output does not explain its end.
         let words = words.or(text).or(complaint.filter(|_| self.went_wrong() && exit.signal.is_none()));
         words.map_or_else(|| self.bare_end(), |words| start(words, SHOWN_CHARS_MAX))
     }
@@ -262,7 +263,7 @@ impl<'a> Case<'a> {
             Stopped::Timeout => Some("it took too long and was ended"),
             Stopped::Hung => Some("it was silent for too long"),
             Stopped::Cancelled => Some("stopped"),
-            Stopped::Abandoned => Some("nobody came back for it, and it was ended"),
+            Stopped::Abandoned => Some("no engine came back for it, and it was ended"),
             Stopped::AfterResult | Stopped::Hopeless => None,
         }
     }
@@ -283,7 +284,7 @@ fn start(text: &str, chars_max: usize) -> String {
     text.chars().take(chars_max).collect()
 }
 
-/// The last paragraph, if it is short and what comes before neither announces it nor puts it into quotes.
+/// The last paragraph, if it is short and the text before neither announces nor quotes it.
 fn tail(text: &str) -> Option<&str> {
     let (before, last) = text.rsplit_once("\n\n")?;
     let announced = before.trim_end().ends_with([':', '"']);

@@ -1,6 +1,6 @@
-//! What a turn costs, where the agent does not say it: prices of models as data.
+//! Computes the cost of a turn if the agent does not report it. Prices of models are data.
 //!
-//! **Invariant:** what is not known is `None`, never zero: a budget must not take an unknown price for a free one.
+//! **Invariant:** an unknown price is `None`, never zero: a budget must not count an unknown price as free.
 
 use std::sync::LazyLock;
 
@@ -13,13 +13,13 @@ use crate::data::{self, Error};
 const BUILTIN: &str = include_str!("prices.toml");
 const VERSION: u32 = 1;
 const MILLION: f64 = 1e6;
-/// After a known name these make another model of it, at another price.
+/// Words that, after a known name, mean another model with another price.
 const SIZES: [&str; 12] =
     ["mini", "nano", "micro", "lite", "flash", "small", "large", "pro", "max", "ultra", "fast", "free"];
 
 static SHIPPED: LazyLock<Prices> = LazyLock::new(|| Prices::read(BUILTIN).unwrap_or_default());
 
-/// What tokens of each model cost.
+/// The prices of models.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
@@ -28,25 +28,25 @@ pub struct Prices {
     model: IndexMap<String, Price>,
 }
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// That are read.
+    /// The price of input tokens.
     pub input: f64,
-    /// That are read from a cache; as others, if nothing is said.
+    /// The price of input tokens from a cache; if it is not set, the input price.
     pub cached: Option<f64>,
-    /// That are written.
+    /// The price of output tokens.
     pub output: f64,
 }
 
 impl Prices {
-    /// Those that ship with the binary.
+    /// The built-in prices.
     pub fn builtin() -> &'static Self {
         &SHIPPED
     }
 
-    /// These, with others added or put in their place, in the format of the ones that ship.
+    /// These prices, with others added or replaced, in the same format.
     pub fn with(&self, extra_toml: &str) -> Result<Self, Error> {
         let extra = Self::read(extra_toml)?;
         let mut all = self.clone();
@@ -54,14 +54,14 @@ impl Prices {
         Ok(all)
     }
 
-    /// The price of a model: that of the longest known name its own begins with.
+    /// The price of a model: that of the longest known name that its name starts with.
     pub fn price(&self, model: &str) -> Option<Price> {
         let name = plain(model);
         let known = self.model.iter().filter(|(known, _)| is_kind_of(&name, known));
         known.max_by_key(|(known, _)| known.len()).map(|(_, price)| *price)
     }
 
-    /// What a turn has cost. What the agent itself says counts more.
+    /// The cost of a turn. A cost that the agent itself reports is more reliable.
     pub fn cost(&self, model: &str, meter: &Meter) -> Option<f64> {
         meter.usd.or_else(|| Some(self.price(model)?.of(meter)))
     }
@@ -92,7 +92,8 @@ impl Price {
     }
 }
 
-/// A name without who serves it: `openrouter/anthropic/claude-sonnet-4.5` and `us.anthropic.claude-sonnet-4-5-v1:0` are Claude's.
+/// A name without its provider: `openrouter/anthropic/claude-sonnet-4.5` and `us.anthropic.claude-sonnet-4-5-v1:0` are
+/// Claude's.
 fn plain(model: &str) -> String {
     let name = model.to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
@@ -100,7 +101,7 @@ fn plain(model: &str) -> String {
     if name.starts_with("claude") { name.replace('.', "-") } else { name.to_owned() }
 }
 
-/// Whether a name is a known one, or one that only dates or qualifies it.
+/// Whether a name is a known one, perhaps with a date or a qualifier.
 fn is_kind_of(name: &str, known: &str) -> bool {
     let Some(rest) = name.strip_prefix(known) else { return false };
     let Some(next) = rest.strip_prefix(['-', ':', '@', '_']) else { return rest.is_empty() };

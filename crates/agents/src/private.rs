@@ -1,9 +1,10 @@
-//! Files and folders that are for the engine's user alone: what agents were told and answered is nobody else's business.
+//! Makes files and folders that only the engine's user can read, because they hold prompts and answers.
 //!
-//! In a folder that a group shares (the group may write to it, and what is made in it is the group's: `chmod 2770`), they are for that
-//! group, too. That is how people choose a group: they put the store into such a folder.
+//! In a folder that a group shares (the group may write, and new files belong to the group: `chmod 2770`), the group
+//! can read them too. To choose a group, put the store into such a folder.
 //!
-//! **Invariant:** files are 0600 and folders 0700, or 0660 and 2770, whatever the umask. Nothing is written through a link.
+//! **Invariant:** files are 0600 and folders 0700, or 0660 and 2770, whatever the umask. Nothing is written through a
+//! link.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -13,13 +14,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::OFlags;
 
-/// A folder whose content is a group's: the group writes, and inherits it.
+/// The mode bits of a folder that a group shares: the group can write, and new files inherit the group.
 const SHARED: u32 = 0o2020;
 
-/// How many files this process has replaced: two at once are written beside each other.
+/// The number of files that this process has replaced; it makes temporary names unique.
 static REPLACED: AtomicU64 = AtomicU64::new(0);
 
-/// Makes a folder, and those above it that are not there.
+/// Makes a folder, with its missing parents.
 pub fn create_dir_all(folder: &Path) -> io::Result<()> {
     match folder.symlink_metadata() {
         Ok(about) if about.is_dir() => return Ok(()),
@@ -31,28 +32,28 @@ pub fn create_dir_all(folder: &Path) -> io::Result<()> {
     parent.map_or(Ok(()), create_dir_all)?;
     match DirBuilder::new().mode(0o700).create(folder) {
         Ok(()) if is_shared(folder) => std::fs::set_permissions(folder, Permissions::from_mode(0o2770)),
-        // Somebody else was faster.
+        // Another process made it first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
         made => made,
     }
 }
 
-/// Makes a file, or empties the one that is there.
+/// Makes a file, or empties an existing one.
 pub fn create(file: &Path) -> io::Result<File> {
     opened(file, OpenOptions::new().write(true).create(true).truncate(true))
 }
 
-/// Opens a file to write at its end, and makes it if it is not there.
+/// Opens a file to append, and makes it if it does not exist.
 pub fn append(file: &Path) -> io::Result<File> {
     opened(file, OpenOptions::new().append(true).create(true))
 }
 
-/// Makes a file that is not there.
+/// Makes a file that must not exist yet.
 pub fn create_new(file: &Path) -> io::Result<File> {
     opened(file, OpenOptions::new().write(true).create_new(true))
 }
 
-/// Writes a file through one beside it, so that a crash leaves the old text or the new one.
+/// Writes to a temporary file and renames it, so that a crash leaves the old text or the new one.
 pub fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut beside = file.as_os_str().to_owned();
     let number = REPLACED.fetch_add(1, Ordering::Relaxed);
@@ -72,7 +73,7 @@ fn opened(file: &Path, options: &mut OpenOptions) -> io::Result<File> {
     Ok(open)
 }
 
-/// Whether the folder around is for a group.
+/// Whether a group shares the folder around a path.
 fn is_shared(path: &Path) -> bool {
     let around = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     around.metadata().is_ok_and(|around| around.mode() & SHARED == SHARED)

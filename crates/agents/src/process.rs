@@ -1,11 +1,11 @@
-//! Runs a command so that nothing is ever left behind.
+//! Runs a command and leaves no process behind.
 //!
-//! A command gets a session of its own and two marks in its environment. Its output goes to disk as it
-//! comes, and a part of it stays in memory. When it ends, is cancelled or takes too long, everything
-//! that came out of it is ended: its session, its descendants, whatever carries its mark.
+//! A command gets its own session and two marks in its environment. Its output goes to disk as it comes, and a part of
+//! it stays in memory. When the command ends, is cancelled or takes too long, Longhaul ends all its processes: its
+//! session, its descendants, and every process with its mark.
 //!
-//! **Invariant:** when [`run`] returns, or its future is dropped, no process of the command is left running
-//! on its own account; memory is bounded by `keep_bytes`, whatever the command prints.
+//! **Invariant:** when [`run`] returns, or its future is dropped, no process of the command is left running. Memory is
+//! bounded by `keep_bytes`, whatever the command prints.
 
 mod ancestry;
 mod captured;
@@ -40,45 +40,45 @@ pub use name::{host_name, is_dead, own_name, told_host_name};
 use streams::{Pipes, Streams};
 pub use sweep::{Stray, sweep};
 
-/// The variable of the environment that names the engine.
+/// The environment variable that names the engine.
 pub const ENGINE_VARIABLE: &str = "LONGHAUL_ENGINE";
-/// The variable of the environment that names the attempt.
+/// The environment variable that names the attempt.
 pub const ATTEMPT_VARIABLE: &str = "LONGHAUL_ATTEMPT";
 
-/// What is run, and within which bounds.
+/// A command, and its limits.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// A path, or a name that is looked up in `PATH`.
     pub program: OsString,
-    /// Handed over byte for byte; no shell sees them.
+    /// The arguments, passed byte for byte; no shell sees them.
     pub args: Vec<OsString>,
-    /// Variables beside the inherited ones; of two with the same name the later one counts.
+    /// Variables beside the inherited ones; if a name occurs twice, the later one counts.
     pub env: Vec<(OsString, OsString)>,
-    /// What is taken over from the engine's own environment.
+    /// The variables that the command inherits from the engine.
     pub inherit_env: InheritEnv,
-    /// Where it runs; where the engine runs, without one.
+    /// The working directory; by default the engine's.
     pub cwd: Option<PathBuf>,
-    /// What it can read. It need not.
+    /// The bytes on its standard input. The command need not read them.
     pub stdin: Vec<u8>,
-    /// Where its output is kept whole. Made with its folder when there is any.
+    /// The file for its complete output. The file and its folder are made when the first byte comes.
     pub stdout_file: PathBuf,
-    /// Where its error output is kept whole, likewise.
+    /// The file for its complete error output, made in the same way.
     pub stderr_file: PathBuf,
-    /// How much of each is kept there; what comes after is counted in [`Captured::dropped`].
+    /// The most bytes of each output on disk; [`Captured::dropped`] counts the rest.
     pub disk_bytes_max: u64,
-    /// How much of each is kept in memory, half from the start and half from the end.
+    /// The most bytes of each output in memory, half from the start and half from the end.
     pub keep_bytes: usize,
     /// How long it may take.
     pub timeout: Option<Duration>,
-    /// The time between asking a process to end and ending it.
+    /// The time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// Texts that are taken out of its output before anybody sees or keeps it.
+    /// Texts that are removed from its output before it is stored or shown.
     pub secrets: Redaction,
-    /// Whose it is.
+    /// The engine and the attempt that the command belongs to.
     pub mark: Mark,
 }
 
-/// The two files in which output is kept.
+/// The two output files.
 #[derive(Debug, Clone)]
 pub struct Files {
     /// For [`Command::stdout_file`].
@@ -108,25 +108,25 @@ impl Command {
         }
     }
 
-    /// One more argument.
+    /// Adds an argument.
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self
     }
 }
 
-/// What a command takes over from the engine's environment.
+/// The variables that a command inherits from the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InheritEnv {
     /// Everything.
     All,
-    /// The variables with these names, as far as they are set.
+    /// The variables with these names, if they are set.
     Only(Vec<String>),
     /// Nothing.
     Nothing,
 }
 
-/// Whose a process is. Written into its environment, where its children inherit it.
+/// The owner of a process. It is written into the environment, so children inherit it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// Unique per engine process.
@@ -138,77 +138,77 @@ pub struct Mark {
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessEnd {
-    /// By itself, with a code.
+    /// It exited with a code.
     Exited(i32),
-    /// By a signal that was not ours.
+    /// A signal that was not ours ended it.
     Signalled(i32),
-    /// By us, because it took too long.
+    /// We ended it because it took too long.
     TimedOut,
-    /// By us, because it was asked for.
+    /// We ended it because it was cancelled.
     Cancelled,
 }
 
-/// What is left of a command.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessOutput {
     /// How it ended.
     pub ended: ProcessEnd,
-    /// What it printed.
+    /// Its output.
     pub stdout: Captured,
-    /// What it complained about.
+    /// Its error output.
     pub stderr: Captured,
     /// Its process id; 0 if it was cancelled before it started.
     pub pid: u32,
-    /// Processes that even SIGKILL did not end in time, such as ones that hang in a dead file system.
+    /// Processes that even SIGKILL did not end in time, for example because they hang in a dead file system.
     pub survivors: Vec<u32>,
 }
 
-/// A piece of output, as it comes.
+/// A piece of output, as it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chunk<'a> {
-    /// Of the output.
+    /// From its output.
     Stdout(&'a [u8]),
-    /// Of the error output.
+    /// From its error output.
     Stderr(&'a [u8]),
-    /// The machine has no room for the command or its output; it waits until there is.
+    /// The machine has no room for the command or its output; the command waits until there is.
     Short(Shortage),
     /// The machine has room again.
     Room,
 }
 
-/// Why a command could not be run, or not be seen through.
+/// Why a command could not run, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such program.
+    /// The program does not exist.
     #[error("no program `{program}` was found")]
     NotFound {
-        /// As it was asked for.
+        /// The program, as the caller named it.
         program: String,
     },
-    /// There is such a file, but the system does not run it.
+    /// The file exists, but the system cannot run it.
     #[error("`{program}` is not a program that can be run: {source}")]
     NotExecutable {
-        /// As it was asked for.
+        /// The program, as the caller named it.
         program: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The folder to run in is not one.
+    /// The working directory is not a folder.
     #[error("cannot run in `{}`: it is not a folder", path.display())]
     BadCwd {
-        /// As it was asked for.
+        /// The path, as the caller named it.
         path: PathBuf,
     },
-    /// The arguments and the environment are larger than the system takes; pass them through stdin or a file.
+    /// The arguments and the environment are larger than the system allows; pass them through stdin or a file.
     #[error("the arguments of `{program}` are too long")]
     TooLong {
-        /// As it was asked for.
+        /// The program, as the caller named it.
         program: String,
     },
-    /// A zero byte or, in a variable's name, `=`: no process can be handed that.
+    /// An argument contains a zero byte, or a variable's name contains `=`: no process can receive that.
     #[error("an argument or variable of `{program}` contains a byte that cannot be passed on")]
     BadArgument {
-        /// As it was asked for.
+        /// The program, as the caller named it.
         program: String,
     },
     /// An output file could not be written. The command was ended.
@@ -216,15 +216,15 @@ pub enum Error {
     Disk {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// Anything else that the system refused.
     #[error("cannot {what}: {source}")]
     Io {
-        /// What was being done.
+        /// The failed operation.
         what: &'static str,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -248,23 +248,24 @@ impl Short for Error {
     }
 }
 
-/// Runs a command to its end, and then ends whatever it left.
+/// Runs a command to its end, and then ends all processes that it left.
 ///
-/// Returns when the command has exited, not when its output is closed: a grandchild that holds the pipe is
-/// ended like every other leftover. What the machine is short of is waited for, before it starts and while it prints.
+/// Returns when the command has exited, not when its output is closed: a grandchild that holds the pipe is ended like
+/// every other leftover. If the machine lacks a resource, the command waits for it, before it starts and while it
+/// prints.
 pub async fn run(
     command: Command,
     cancel: CancellationToken,
     mut on_output: impl FnMut(Chunk<'_>) + Send,
 ) -> Result<ProcessOutput, Error> {
     match start_patiently(&command, &cancel, &mut on_output).await? {
-        // Apart from what runs it: its callers hold it within futures of their own.
+        // Boxed, because callers hold this future inside their own.
         Some(started) => Box::pin(started.finish(cancel, on_output)).await,
         None => Ok(ProcessOutput::unstarted()),
     }
 }
 
-/// Starts a command, however long the machine is short of something: nothing has run before it has started. `None` if it is
+/// Starts a command, and waits while the machine lacks a resource; nothing has run until then. `None` if it is
 /// cancelled before.
 pub(crate) async fn start_patiently(
     command: &Command,
@@ -291,14 +292,14 @@ pub(crate) async fn start_patiently(
     Ok(None)
 }
 
-/// Starts a command that is to be finished by [`Started::finish`], for those who must know it while it runs.
+/// Starts a command that [`Started::finish`] finishes, for callers that must know the running command.
 pub fn start(command: &Command) -> Result<Started, Error> {
     let streams = Streams::prepare(command)?;
     let (child, pipes) = Child::spawn(command)?;
     Ok(Started { child, pipes, streams, timeout: command.timeout, grace: command.grace })
 }
 
-/// A command that was started. Dropping it ends it.
+/// A started command. Dropping it ends it.
 #[derive(Debug)]
 pub struct Started {
     child: Child,
@@ -314,7 +315,7 @@ impl Started {
         self.child.pid()
     }
 
-    /// Sees the command to its end, and then ends whatever it left; as [`run`] does.
+    /// Waits for the end of the command and then ends all processes that it left, as [`run`] does.
     pub async fn finish(
         self,
         cancel: CancellationToken,
@@ -349,13 +350,13 @@ impl ProcessOutput {
     }
 }
 
-/// What ends a command from the outside.
+/// The reasons to end a command from outside.
 struct Bounds {
     timeout: Option<Duration>,
     grace: Duration,
     cancel: CancellationToken,
-    /// Its output cannot be kept any more.
+    /// Cancelled if the output cannot be stored any more.
     broken: CancellationToken,
-    /// How long it waited for room for its output: that time is not its own.
+    /// How long the command waited for room for its output. This time does not count towards its timeout.
     kept_waiting: Mutex<Duration>,
 }

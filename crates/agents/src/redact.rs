@@ -1,10 +1,10 @@
-//! Takes secrets out of texts and streams.
+//! Removes secrets from texts and streams.
 //!
-//! A secret is recognised as it is, and as programs usually write one: percent-encoded, in base64 or hex (also in the middle of
-//! a longer text), with the escapes of JSON, and line by line.
+//! It recognises a secret as it is, and in the usual encodings: percent-encoding, base64 or hex (also inside a longer
+//! text), JSON escapes, and line by line.
 //!
-//! **Invariant:** a secret does not pass, however a stream is cut into pieces. What could be the beginning of one is held back
-//! until it is known.
+//! **Invariant:** no secret passes, however a stream is cut into pieces. Bytes that could start a secret are held back
+//! until the next bytes decide.
 
 mod forms;
 
@@ -13,16 +13,16 @@ use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// What stands in place of a secret.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "•••";
 
-/// Whether a variable of this name, or a header, usually holds a secret.
+/// Whether a variable or a header with this name usually holds a secret.
 pub fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "AUTHORIZATION", "COOKIE"].iter().any(|word| name.contains(word))
 }
 
-/// The secrets that are taken out. Copies are cheap.
+/// The secrets to remove. Copies are cheap.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction(Option<Arc<Known>>);
 
@@ -31,12 +31,12 @@ struct Known {
     secrets: Vec<String>,
     forms: Vec<String>,
     longest: usize,
-    /// `None` if there are too many to look for: then nothing passes.
+    /// `None` if there are too many secrets to search for: then nothing passes.
     finder: Option<AhoCorasick>,
 }
 
 impl Redaction {
-    /// Takes these out, in every form that is known.
+    /// Removes these secrets, in every known form.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let secrets: Vec<String> = secrets.into_iter().filter(|secret| !secret.is_empty()).collect();
         if secrets.is_empty() {
@@ -45,24 +45,24 @@ impl Redaction {
         let mut forms: Vec<String> = secrets.iter().flat_map(|secret| forms::of(secret)).collect();
         forms.sort_unstable();
         forms.dedup();
-        // The longest first, so that one inside of another leaves nothing of that.
+        // The longest first, so that a secret inside another one does not leave parts of the longer one.
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
         let longest = forms.iter().map(String::len).max().unwrap_or_default();
         Self(Some(Arc::new(Known { secrets, forms, longest, finder })))
     }
 
-    /// The same, and some more.
+    /// These secrets, and more.
     pub fn with(&self, more: Vec<String>) -> Self {
         let known = self.0.iter().flat_map(|known| known.secrets.iter().cloned());
         if more.is_empty() { self.clone() } else { Self::new(known.chain(more)) }
     }
 
-    /// Whether there is nothing to take out.
+    /// Whether there are no secrets.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether a text has a secret in it.
+    /// Whether a text contains a secret.
     pub fn finds(&self, text: &str) -> bool {
         let Some(known) = &self.0 else { return false };
         known.finder.as_ref().is_none_or(|finder| finder.is_match(text))
@@ -88,7 +88,7 @@ impl From<Vec<String>> for Redaction {
 }
 
 impl Known {
-    /// Where the end of some bytes begins that could be the beginning of a secret.
+    /// The start of the last bytes that could begin a secret.
     fn open_end(&self, bytes: &[u8]) -> usize {
         let from = bytes.len().saturating_sub(self.longest - 1);
         let could_begin = |at: &usize| {
@@ -99,7 +99,7 @@ impl Known {
     }
 }
 
-/// One stream on its way.
+/// Redacts one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Redactor {
     secrets: Redaction,
@@ -111,14 +111,14 @@ impl Redactor {
         Self { secrets, held: Vec::new() }
     }
 
-    /// What can be let pass now.
+    /// The bytes that can pass now.
     pub(crate) fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let Some(known) = self.secrets.0.clone() else { return Cow::Borrowed(bytes) };
         self.held.extend_from_slice(bytes);
         Cow::Owned(self.release(&known, true))
     }
 
-    /// What was held back, now that nothing follows.
+    /// The bytes that were held back, when nothing follows.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         match self.secrets.0.clone() {
             Some(known) => self.release(&known, false),
@@ -133,7 +133,7 @@ impl Redactor {
         };
         let open = if more_may_come { known.open_end(&self.held) } else { self.held.len() };
         let (mut clean, mut at) = (Vec::with_capacity(self.held.len()), 0);
-        // What begins before the open end cannot become longer.
+        // A match that starts before the open end cannot become longer.
         for found in finder.find_iter(&self.held).take_while(|found| found.start() < open) {
             clean.extend_from_slice(&self.held[at..found.start()]);
             clean.extend_from_slice(REDACTED.as_bytes());
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_recognised_inside_of_base64() {
-        // `user:canary-42` and so on, as headers have it.
+        // `user:canary-42` and similar texts, as headers contain them.
         for (written, left) in [
             ("Y2FuYXJ5LTQyLXNlY3JldA==", "•••A=="),
             ("dXNlcjpjYW5hcnktNDItc2VjcmV0", "dXNlcj•••"),

@@ -1,4 +1,4 @@
-//! The agent that people test workflows with: it answers from a file, or makes something up that fits.
+//! The agent for testing workflows: it answers from a file, or makes up a value that matches the schema.
 //!
 //! ```yaml
 //! default: {reply: "ok"}             # for prompts nobody names
@@ -17,7 +17,7 @@
 //!   - {step: deploy, stdout: "deployed", exit_code: 0}
 //! ```
 //!
-//! **Invariant:** a reply is a plain function of the script and what is asked. Asked again, it is the same again.
+//! **Invariant:** a reply depends only on the script and the turn. The same turn gets the same reply again.
 
 mod file;
 mod minimal;
@@ -31,7 +31,7 @@ use longhaul_core::plan::ErrorClass;
 use pattern::Pattern;
 use serde::Deserialize;
 
-/// Which replies are given.
+/// The replies of the scripted agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
     replies: Vec<Entry>,
@@ -40,54 +40,54 @@ pub struct Script {
     instant: bool,
 }
 
-/// What a command seems to have done that is not executed.
+/// The result of a command that is not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptedCommand {
     step: Pattern,
     attempt: Option<u32>,
-    /// What it seems to print.
+    /// The text that it prints.
     pub stdout: String,
-    /// What it seems to complain about.
+    /// The text that it prints to its error output.
     pub stderr: String,
-    /// How it seems to end.
+    /// Its exit code.
     pub exit_code: i32,
 }
 
-/// What an agent is asked.
+/// One turn of the scripted agent.
 #[derive(Debug, Clone, Copy)]
 pub struct ScriptedTurn<'a> {
-    /// Which instance of which step asks.
+    /// The step instance that asks.
     pub path: &'a StepPath,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// How many times this step has asked by now, from 1: chooses from a `sequence`.
+    /// The number of calls of this step so far, from 1: chooses from a `sequence`.
     pub call: u32,
-    /// What it says.
+    /// The prompt.
     pub prompt: &'a str,
     /// The JSON Schema that the answer must follow.
     pub schema: Option<&'a Json>,
 }
 
-/// What the agent answers, and how.
+/// The reply of the agent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
     /// The answer; empty if it failed.
     pub text: String,
-    /// How long it seems to think.
+    /// How long the agent pretends to think.
     pub after_ms: u64,
-    /// Whether nobody waits for that.
+    /// Whether the reply comes at once, without that pause.
     pub instant: bool,
-    /// What it says meanwhile, spread over that time.
+    /// Texts that the agent says meanwhile, spread over that time.
     pub says: Vec<String>,
-    /// What it seems to have used.
+    /// The usage that it reports.
     pub usage: ScriptedUsage,
     /// Set if the call fails.
     pub failure: Option<ScriptedFailure>,
-    /// Files it writes, by path below the workspace. See [`Reply::write_into`].
+    /// The files that it writes, by path in the workspace. See [`Reply::write_into`].
     pub writes: IndexMap<String, String>,
 }
 
-/// What a call used.
+/// The usage that a call reports.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScriptedUsage {
@@ -95,16 +95,16 @@ pub struct ScriptedUsage {
     pub input_tokens: u64,
     /// Tokens of the answer.
     pub output_tokens: u64,
-    /// Money.
+    /// Money, in US dollars.
     pub usd: f64,
 }
 
 /// How a call fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptedFailure {
-    /// What a retry goes by.
+    /// The error class, which decides about retries.
     pub class: ErrorClass,
-    /// For people.
+    /// A message for people.
     pub message: String,
     /// When to try again, if the agent says so.
     pub retry_after_ms: Option<u64>,
@@ -114,9 +114,9 @@ pub struct ScriptedFailure {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
 pub struct Error {
-    /// Where, from 1, as far as it is known.
+    /// The line, from 1, if it is known.
     pub line: Option<u64>,
-    /// What is wrong, and what to write instead if that can be guessed.
+    /// The problem, with a suggestion if there is one.
     pub message: String,
 }
 
@@ -139,36 +139,36 @@ struct Answer {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
-    /// One per call, the last one from then on. There is at least one.
+    /// One per call; the last one repeats. There is at least one.
     Texts(Vec<String>),
     Fails(ScriptedFailure),
 }
 
 impl Script {
-    /// Reads a script. Nothing that it does not know is passed over.
+    /// Reads a script. An unknown key is an error.
     pub fn parse(text: &str) -> Result<Self, Error> {
         file::read(text)
     }
 
-    /// Answers any prompt: with a short text or, if there is a schema, the least that follows it.
+    /// Answers any prompt: with a short text or, if there is a schema, with the smallest value that follows it.
     pub fn builtin() -> Self {
         Self { replies: Vec::new(), default: None, commands: Vec::new(), instant: false }
     }
 
-    /// The same, but nobody waits until a reply seems to be thought through.
+    /// The same replies, without the pauses.
     #[must_use]
     pub fn instant(self) -> Self {
         Self { instant: true, ..self }
     }
 
-    /// What a command seems to have done; `None` if it is to be executed.
+    /// The result of a scripted command; `None` if the command must be executed.
     pub fn command(&self, path: &StepPath, attempt: u32) -> Option<&ScriptedCommand> {
         let fits =
             |command: &&ScriptedCommand| command.step.fits(path) && command.attempt.is_none_or(|only| only == attempt);
         self.commands.iter().find(fits)
     }
 
-    /// What is answered.
+    /// The reply to a turn.
     pub fn reply(&self, ask: &ScriptedTurn<'_>) -> Reply {
         let named = self.replies.iter().find(|entry| entry.fits(ask)).map(|entry| &entry.answer);
         let reply = match named.or(self.default.as_ref()) {
@@ -210,7 +210,7 @@ fn made_up(ask: &ScriptedTurn<'_>) -> String {
     }
 }
 
-/// The first line with something on it, up to sixty characters.
+/// The first line that is not empty, up to sixty characters.
 fn start_of(prompt: &str) -> String {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     match line.char_indices().nth(60) {

@@ -1,9 +1,9 @@
-//! Agents that are no programs, served by this binary as one: `longhaul __agent NAME`.
+//! Serves agents that are not programs, with this binary as the program: `longhaul __agent NAME`.
 //!
 //! A request comes in as one line, the entries of the transcript go out as lines, and the last line is the ending.
-//! SIGTERM stops the turn: what runs is ended, the ending says so, and the process leaves.
+//! SIGTERM stops the turn: running work ends, the ending says so, and the process exits.
 //!
-//! **Invariant:** keys come from the environment and from nowhere else, and are in no line that goes out.
+//! **Invariant:** keys come only from the environment, and no output line contains one.
 #![expect(clippy::result_large_err, reason = "trouble ends a turn: it is handed on once, not in a loop")]
 
 mod acp;
@@ -27,26 +27,26 @@ pub(crate) use model::{Wire, is_near};
 use crate::contract::{AgentTrouble, Ending};
 use lines::Lines;
 
-/// What the binary is called with to be an agent; the agent's name follows.
+/// The argument that makes the binary an agent; the agent's name follows.
 pub const AGENT_COMMAND: &str = "__agent";
 
-/// The code of a turn that was stopped by a signal: what a shell makes of SIGTERM.
+/// The exit code of a turn that a signal stopped: the code that a shell uses for SIGTERM.
 const STOPPED: u8 = 143;
-/// A prompt is long, but not endless.
+/// The largest request that is read.
 const ASK_BYTES_MAX: u64 = 256 << 20;
 
-/// Is the agent of that name, from stdin to stdout.
+/// Runs the agent with that name, from stdin to stdout.
 pub fn serve_main(name: &str) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::FAILURE;
     };
     let code = runtime.block_on(serve(name, std::io::stdin().lock(), std::io::stdout()));
-    // A tool that still looks through files must not hold up the end.
+    // A tool that is still searching files must not delay the exit.
     runtime.shutdown_background();
     ExitCode::from(code)
 }
 
-/// Reads one request, does what it asks for, and returns the exit code: 0 for an answer, 1 for trouble, 143 if it was
+/// Reads one request, carries it out, and returns the exit code: 0 for an answer, 1 for a problem, 143 if it was
 /// stopped.
 pub async fn serve(name: &str, input: impl BufRead, out: impl Write + Send + 'static) -> u8 {
     let cancel = CancellationToken::new();
@@ -90,19 +90,19 @@ pub(crate) async fn stop_on_signal(cancel: CancellationToken) {
 }
 
 impl Ending {
-    /// A turn that came to nothing.
+    /// A turn that failed.
     fn failed(code: &str, message: impl Into<String>) -> Self {
         Self { trouble: AgentTrouble::named(code, message), ..Self::default() }
     }
 }
 
 impl AgentTrouble {
-    /// An error with a word for it and a sentence about it.
+    /// A problem with a code and a message.
     pub(crate) fn named(code: &str, message: impl Into<String>) -> Self {
         Self { is_error: true, code: Some(code.to_owned()), message: message.into(), ..Self::default() }
     }
 
-    /// The turn was stopped from the outside.
+    /// The turn was stopped from outside.
     pub(crate) fn stopped() -> Self {
         Self::named("stopped", "the turn was stopped")
     }

@@ -1,8 +1,8 @@
-//! Keeps an agent running when the engine does not: a small process between the two, the *shim*.
+//! Keeps an agent running when the engine stops: a small process between the two, the *shim*.
 //!
-//! The engine starts a shim with a folder of the attempt. The shim runs the agent as any command is run, its output goes
-//! to files in that folder, and the last file says how it ended. An engine that was killed leaves the shim as it is;
-//! the next one attaches to it and reads on from the byte where the last one stopped.
+//! The engine starts a shim with a folder of the attempt. The shim runs the agent like any command, writes its output
+//! to files in that folder, and writes a last file that says how it ended. If the engine is killed, the shim continues.
+//! The next engine attaches to it and reads from the byte where the last one stopped.
 //!
 //! | file | says |
 //! |---|---|
@@ -14,8 +14,8 @@
 //! | `stop` | why an engine wants it ended |
 //! | `exit.json` | how it ended; the last file that is written |
 //!
-//! **Invariant:** an agent runs below a shim that holds its lock, or is a stray that the next sweep ends. Whoever is told that a
-//! shim is gone can be sure that nothing will ever run in that folder again.
+//! **Invariant:** an agent runs under a shim that holds its lock, or is a stray that the next sweep ends. If Longhaul
+//! reports that a shim is gone, nothing will ever run in that folder again.
 
 mod alone;
 mod attach;
@@ -44,12 +44,12 @@ use crate::contract::Exit;
 use crate::machine::{Short, Shortage};
 use folder::Folder;
 
-/// What the binary is called with to be a shim; the folder of the attempt follows.
+/// The argument that makes the binary a shim; the folder of the attempt follows.
 pub const SHIM_COMMAND: &str = "__shim";
-/// What a shim has in place of an engine's name: neither guard nor sweep ends it with some engine.
+/// The engine mark of shims: no guard and no sweep ends them together with an engine.
 pub(crate) const SHIM_MARK: &str = "shim";
 
-/// The shim of one attempt, whether it runs or not.
+/// The shim of one attempt, running or not.
 #[derive(Debug, Clone)]
 pub struct Shim {
     program: PathBuf,
@@ -63,51 +63,51 @@ impl Shim {
         Ok(Self { program: program.into(), folder })
     }
 
-    /// What was printed from a byte on, of an attempt that is over.
+    /// The lines from a byte on, of an attempt that is over.
     pub fn lines(&self, from: u64) -> Lines {
         Lines::of_ended(&self.folder, from)
     }
 
-    /// The end of what was complained about so far.
+    /// The end of the error output so far.
     pub fn stderr_tail(&self) -> Result<String, Error> {
         self.folder.stderr_tail()
     }
 }
 
-/// What an engine finds when it comes back for an attempt.
+/// The state of an attempt when an engine attaches again.
 #[derive(Debug)]
 pub enum ShimFound {
-    /// It still runs.
+    /// It is still running.
     Attached(Attached),
-    /// It ended meanwhile.
+    /// It has ended meanwhile.
     Ended(Exit),
-    /// There is no shim, and nothing says how it ended: the attempt is lost. What it left was ended.
+    /// There is no shim, and no file says how it ended: the attempt is lost. Its leftover processes were ended.
     Gone,
 }
 
 /// Why a shim could not be started, reached or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An attempt has a folder of its own, and is started once.
+    /// The folder is in use: an attempt has its own folder and starts once.
     #[error("`{}` has been used for an attempt; start again in an empty folder", folder.display())]
     Used {
         /// The folder.
         folder: PathBuf,
     },
-    /// Only one engine at a time speaks with a shim.
-    #[error("another engine ({by}) is attached to `{}`; wait until it lets go or ends", folder.display())]
+    /// Another engine is attached. Only one engine at a time talks to a shim.
+    #[error("another engine ({by}) is attached to `{}`; wait until it detaches or ends", folder.display())]
     Held {
         /// The folder.
         folder: PathBuf,
         /// The name of that engine.
         by: String,
     },
-    /// A file of the folder is not what a shim writes.
+    /// A file of the folder has content that no shim writes.
     #[error("`{}` cannot be understood ({source}); end the attempt and start again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in the file.
         source: serde_json::Error,
     },
     /// A file of the folder could not be read or written.
@@ -115,15 +115,15 @@ pub enum Error {
     Disk {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// Anything else that the system refused.
     #[error("cannot {what}: {source}")]
     Io {
-        /// What was being done.
+        /// The failed operation.
         what: &'static str,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }

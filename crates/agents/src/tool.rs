@@ -1,10 +1,10 @@
-//! Tools of other programs: one call of one tool of one server, made by this binary as a program: `longhaul __tool NAME`.
+//! Calls one tool of one MCP server, in a process of its own: `longhaul __tool NAME`.
 //!
-//! What is asked comes in as one line, what came of it goes out as one, and what the server complains about goes where our
-//! complaints go. SIGTERM takes the call back: the server is told, then it is ended, and the process leaves.
+//! The request comes in as one line, and the result goes out as one line. The error output of the server goes to our
+//! own. SIGTERM cancels the call: we tell the server, end it, and exit.
 //!
-//! **Invariant:** a call is one process and what it starts. Whoever owns that process ends the call by ending it, and knows that
-//! nothing of it is left.
+//! **Invariant:** a call is one process and what it starts. The owner of that process ends the call by ending the
+//! process, and then nothing of it is left.
 
 mod call;
 mod client;
@@ -25,61 +25,61 @@ pub use call::call;
 
 use crate::serve::stop_on_signal;
 
-/// What the binary is called with to call a tool; the tool's name follows.
+/// The argument that makes the binary call a tool; the tool's name follows.
 pub const TOOL_COMMAND: &str = "__tool";
 
-/// Arguments are long, but not endless.
+/// The largest request that is read.
 const ASK_BYTES_MAX: u64 = 64 << 20;
 
-/// Where tools are: a program that is started for the call, or an address.
+/// How to reach a server: a program that is started for the call, or an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ToolTransport {
-    /// It speaks the Model Context Protocol over its pipes.
+    /// A program that speaks the Model Context Protocol over its pipes.
     Program {
         /// A path, or a name that is looked up in `PATH`.
         command: String,
-        /// Handed over byte for byte; no shell sees them.
+        /// The arguments, passed byte for byte; no shell sees them.
         #[serde(default)]
         args: Vec<String>,
         /// Variables beside the inherited ones.
         #[serde(default)]
         env: IndexMap<String, String>,
     },
-    /// It speaks it over HTTP.
+    /// An address that speaks the protocol over HTTP.
     Address {
-        /// Where it is.
+        /// The URL of the server.
         url: String,
-        /// What goes with every request.
+        /// The headers of every request.
         #[serde(default)]
         headers: IndexMap<String, String>,
     },
 }
 
-/// A call that is asked for.
+/// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Whose tool it is.
+    /// The server of the tool.
     pub server: ToolTransport,
-    /// What the server calls it.
+    /// The name of the tool on the server.
     pub tool: String,
-    /// What it is called with.
+    /// The arguments of the call.
     pub arguments: Map<String, Json>,
-    /// How long all of it may take, in milliseconds.
+    /// How long the whole call may take, in milliseconds.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolAnswer {
-    /// What the tool said: its data, or its text.
+    /// The result of the tool: its data, or its text.
     #[serde(default)]
     pub output: Json,
-    /// Why it came to nothing.
+    /// Why the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// Whether no conversation with the server came about. What it printed mostly says why.
+    /// Whether the server could not be reached. Its error output usually says why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreached: bool,
 }
@@ -90,7 +90,7 @@ impl ToolAnswer {
     }
 }
 
-/// Makes the call that stdin asks for, and says on stdout what came of it.
+/// Makes the call that stdin describes, and prints the result to stdout.
 pub fn tool_main(name: &str) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::FAILURE;

@@ -1,12 +1,13 @@
-//! Tells an agent that works from one that hangs.
+//! Distinguishes an agent that works from one that hangs.
 //!
-//! Silence is normal while a tool runs or a compiler uses the processor, and signs of life are not progress: an agent that only
-//! says that it is alive, or the same notice again and again, gets nowhere. So what counts is progress, tools in flight, and
-//! processor time, each on its own.
+//! Silence is normal while a tool runs or a compiler uses the processor. Signs of life are not progress: an agent that
+//! only says that it is alive, or repeats the same notice, makes none. So the watcher tracks progress, running tools
+//! and processor time separately.
 //!
-//! **Invariant:** silence alone never ends a turn while a tool is in flight or its processes are busy, unless a limit for tools was
-//! set. Nothing is ended that was not asked to stop first. An answer is not the last one as long as something runs in the
-//! background; only when that is as silent as an agent may be, the answer is taken and the rest is ended.
+//! **Invariant:** silence alone never ends a turn while a tool is running or its processes are busy, unless a limit for
+//! tools is set. The watcher asks an agent to stop before it ends it. While something runs in the background, an answer
+//! is not final. If the background work stays silent for as long as an agent may, Longhaul takes the answer and ends
+//! the rest.
 
 use std::fmt;
 
@@ -14,16 +15,16 @@ use indexmap::IndexMap;
 
 use crate::contract::{Meter, TranscriptEntry};
 
-/// How long is too long; `None` is never.
+/// Time limits; `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SilenceLimits {
-    /// Without progress, while no tool is in flight.
+    /// Without progress, while no tool is running.
     pub silent_ms: Option<i64>,
-    /// Without progress, while a tool is in flight.
+    /// Without progress, while a tool is running.
     pub tool_ms: Option<i64>,
-    /// Between asking it to stop and ending it.
+    /// Between the request to stop and the kill.
     pub grace_ms: i64,
-    /// Between its answer and its end.
+    /// Between the answer and the exit.
     pub linger_ms: Option<i64>,
 }
 
@@ -33,10 +34,10 @@ impl Default for SilenceLimits {
     }
 }
 
-/// What is to be thought of an agent, and done about it.
+/// The state of an agent, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watch {
-    /// What it does, for people: ``silent for 4 min, tool running (`cargo test`)``.
+    /// The state for people: ``silent for 4 min, tool running (`cargo test`)``.
     pub words: String,
     /// What to do.
     pub advice: Advice,
@@ -47,11 +48,11 @@ pub struct Watch {
 pub enum Advice {
     /// Nothing.
     Wait,
-    /// Ask it to stop, and say so by [`Watcher::interrupted`].
+    /// Ask the agent to stop, and report that with [`Watcher::interrupted`].
     Interrupt,
-    /// End it.
+    /// Kill the agent.
     Kill,
-    /// Take its answer and end it: it has answered and does not go.
+    /// Take the answer and end the agent: it has answered but does not exit.
     Collect,
 }
 
@@ -59,19 +60,19 @@ pub enum Advice {
 #[derive(Debug, Clone)]
 pub struct Watcher {
     limits: SilenceLimits,
-    /// The last thing that got it further; at first, its start.
+    /// The time of the last progress; at first, of the start.
     progress_ms: i64,
     doing: Doing,
     tools: IndexMap<String, String>,
-    /// What it does beside its answer.
+    /// The tasks that run in the background.
     background: Vec<String>,
     meter: Meter,
     notice: String,
     processor: Option<Sample>,
-    /// When its processes were last seen busy.
+    /// When its processes were last busy.
     busy_ms: Option<i64>,
     interrupted_ms: Option<i64>,
-    /// When it was last asked about.
+    /// When [`Watcher::what`] was last called.
     asked_ms: i64,
 }
 
@@ -83,7 +84,7 @@ enum Doing {
     Working,
     /// It has answered, and something still runs in the background.
     Waiting,
-    /// It has answered, then.
+    /// It answered at this time.
     Answered(i64),
 }
 
@@ -94,17 +95,17 @@ struct Sample {
 }
 
 const MINUTE_MS: i64 = 60_000;
-/// Whoever does not ask for so long has slept.
+/// After a longer gap between two calls, this process or the machine has slept.
 const PAUSE_MS: i64 = 30_000;
-/// Of processor time, as the system counts it.
+/// One tick of processor time, as the system counts it.
 const TICK_MS: u64 = 10;
-/// Less of one core is the ticking of an idle program.
+/// Less than this share of one core is the background activity of an idle program.
 const BUSY_PERCENT: u64 = 5;
-/// How long people are told about it.
+/// How long the state for people mentions that the processes are busy.
 const BUSY_SHOWN_MS: i64 = 20_000;
 
 impl Watcher {
-    /// Begins to watch a turn that starts now.
+    /// Starts to watch a turn that begins now.
     pub fn new(limits: SilenceLimits, now_ms: i64) -> Self {
         Self {
             limits,
@@ -121,7 +122,7 @@ impl Watcher {
         }
     }
 
-    /// The agent said this.
+    /// Notes an entry of the agent.
     pub fn saw(&mut self, entry: &TranscriptEntry, at_ms: i64) {
         let doing = match entry {
             TranscriptEntry::Text { text, .. } if !text.is_empty() => Some(Doing::Writing),
@@ -161,7 +162,7 @@ impl Watcher {
         }
     }
 
-    /// So much processor time have its processes used by now, all of them together.
+    /// Notes the processor time that all its processes have used so far.
     pub fn activity(&mut self, cpu_ticks: u64, at_ms: i64) {
         let now = Sample { ticks: cpu_ticks, at_ms };
         if self.processor.replace(now).is_some_and(|before| is_busy(before, now)) {
@@ -169,7 +170,7 @@ impl Watcher {
         }
     }
 
-    /// It was asked to stop.
+    /// Notes that the agent was asked to stop.
     pub fn interrupted(&mut self, at_ms: i64) {
         self.interrupted_ms = Some(at_ms);
     }
@@ -179,8 +180,8 @@ impl Watcher {
         format!("silent for {}", Span(now_ms.saturating_sub(self.progress_ms).max(0)))
     }
 
-    /// What is to be thought of it now. Whoever asks does so every few seconds. A longer pause is one of this process or of the
-    /// machine, and nobody knows what the agent did meanwhile: that time does not count.
+    /// The current state of the agent. Call it every few seconds. After a longer gap, this process or the machine was
+    /// asleep, and the state of the agent in that time is unknown: that time does not count.
     pub fn what(&mut self, now_ms: i64) -> Watch {
         let pause_ms = now_ms.saturating_sub(self.asked_ms);
         if pause_ms > PAUSE_MS {
@@ -194,7 +195,7 @@ impl Watcher {
         Watch { words: self.words(now_ms), advice }
     }
 
-    /// Continues as if no time had passed.
+    /// Shifts all times, as if no time had passed.
     fn passed_over(&mut self, pause_ms: i64) {
         let until_ms = self.asked_ms.saturating_add(pause_ms);
         let later = |at_ms: i64| at_ms.saturating_add(pause_ms).min(until_ms);
@@ -206,7 +207,7 @@ impl Watcher {
         }
     }
 
-    /// When the advice will change if nothing happens until then. Later than that it is worth asking again.
+    /// When the advice will change if nothing happens. Call [`Watcher::what`] again then.
     pub fn due_ms(&self) -> Option<i64> {
         self.deadline_ms().map(|(deadline_ms, _)| deadline_ms)
     }
@@ -219,7 +220,7 @@ impl Watcher {
             Doing::Starting | Doing::Writing | Doing::Thinking | Doing::Working => {}
         }
         if let Some(asked_ms) = self.interrupted_ms {
-            // One that has begun to clear up is left to it.
+            // An agent that has started to clean up may finish.
             let quiet_ms = asked_ms.max(self.busy_ms.unwrap_or(asked_ms));
             return Some((quiet_ms.saturating_add(self.limits.grace_ms), Advice::Kill));
         }
@@ -230,17 +231,17 @@ impl Watcher {
         self.progress_ms.max(self.busy_ms.unwrap_or(self.progress_ms))
     }
 
-    /// What it does after something that it need not have done itself: an answer stays one.
+    /// The state after an event that may not come from the agent itself: an answer stays an answer.
     fn still(&self) -> Doing {
         if matches!(self.doing, Doing::Answered(_) | Doing::Waiting) { self.doing } else { Doing::Working }
     }
 
-    /// What is done in the background takes no answer back.
+    /// Background activity does not withdraw an answer.
     fn unless_waiting(&self, doing: Doing) -> Doing {
         if self.doing == Doing::Waiting { self.doing } else { doing }
     }
 
-    /// What an answer is worth now: the last one, or one while something runs in the background.
+    /// The state after an answer: final, or waiting for background tasks.
     fn beside(&self, at_ms: i64) -> Doing {
         match self.doing {
             Doing::Answered(_) if !self.background.is_empty() => Doing::Waiting,
@@ -249,7 +250,8 @@ impl Watcher {
         }
     }
 
-    /// What runs in the background although the agent has answered, in words; `None` if nobody waits for such a thing.
+    /// The background tasks that Longhaul waits for although the agent has answered, in words; `None` if there are
+    /// none.
     pub fn waits_for(&self) -> Option<String> {
         let first = self.background.first().filter(|_| self.doing == Doing::Waiting)?;
         let more = self.background.len() - 1;
@@ -295,7 +297,7 @@ impl Watcher {
     }
 }
 
-/// Fewer ticks than before mean that a process has ended: something happened.
+/// Fewer ticks than before mean that a process has ended, so something happened.
 fn is_busy(before: Sample, now: Sample) -> bool {
     let passed_ms = u64::try_from(now.at_ms.saturating_sub(before.at_ms)).unwrap_or(0);
     match now.ticks.checked_sub(before.ticks) {

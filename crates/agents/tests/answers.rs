@@ -1,11 +1,11 @@
-//! Which value is taken from the text of an answer.
+//! Tests which value is taken from the text of an answer.
 
 use longhaul_agents::answer::{AnswerProblem, compat, instructions, value};
 use longhaul_core::Json;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// An object with a number `n`, the way a schema would ask for it.
+/// Accepts an object with a number `n`, as a schema would.
 fn wants_n(value: &Json) -> Option<String> {
     let fits = value.get("n").is_some_and(Json::is_number);
     (!fits).then(|| "\"n\" is a required property".to_owned())

@@ -1,5 +1,5 @@
-//! What endings mean: every notice in `tests/notices/limits.txt` is recognised, and no answer in `lookalikes.txt` is mistaken for one.
-
+//! Tests what endings mean: every notice in `tests/notices/limits.txt` is recognised, and no answer in `lookalikes.txt`
+//! is mistaken for one.
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
@@ -204,7 +204,7 @@ fn how_we_ended_a_turn_is_what_it_means() {
         (Stopped::Timeout, ErrorClass::Timeout, "it took too long and was ended"),
         (Stopped::Hung, ErrorClass::Hung, "it was silent for too long"),
         (Stopped::Cancelled, ErrorClass::Killed, "stopped"),
-        (Stopped::Abandoned, ErrorClass::Lost, "nobody came back for it, and it was ended"),
+        (Stopped::Abandoned, ErrorClass::Lost, "no engine came back for it, and it was ended"),
     ] {
         let told = AgentTrouble { message: "user_initiated".to_owned(), ..AgentTrouble::default() };
         for ending in [ending.clone(), troubled(told)] {
@@ -321,7 +321,7 @@ fn people_add_signatures_and_theirs_come_first() {
     assert_eq!(judge("claude", &told).as_deref(), Some("login-answer"));
 }
 
-/// A moment in words, seen from Thursday, 8 October 2026, 12:00 in Berlin unless another moment is given.
+/// The time that a text names, read on Thursday, 8 October 2026, 12:00 in Berlin unless another time is given.
 fn reset_at(moment: &str, words: &str) -> String {
     let ending =
         troubled(AgentTrouble { message: format!("usage limit exceeded, {words}"), ..AgentTrouble::default() });
@@ -413,7 +413,8 @@ proptest! {
     }
 }
 
-/// A run in virtual time whose first attempt ends with such a fault; when each attempt began, from its start.
+/// A run in virtual time whose first attempt ends with this fault; returns when each attempt started, from the start of
+/// the run.
 fn begun(fault: &Fault) -> Vec<i64> {
     let class = serde_json::to_value(fault.class).unwrap();
     let after = fault.retry_at_ms.map_or_else(String::new, |at| format!(" retry_after {}ms", (at - now()).max(0)));
@@ -427,7 +428,8 @@ fn begun(fault: &Fault) -> Vec<i64> {
     starts.map(|one| one.at - zero).collect()
 }
 
-/// The world replays what was recorded after every event, as an engine does that was started again, and holds it to the state.
+/// The world replays the recorded events after every event, like a restarted engine, and compares the result with the
+/// state.
 #[test]
 fn a_run_goes_on_within_a_minute_of_the_reset_and_wastes_one_attempt() {
     let mut limits = 0;

@@ -1,4 +1,4 @@
-//! What the scripted agent answers, and what it says about scripts that are wrong.
+//! Tests the answers of the scripted agent, and its errors about wrong scripts.
 use longhaul_agents::scripted::{Reply, Script, ScriptedFailure, ScriptedTurn, ScriptedUsage};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::ErrorClass;

@@ -1,5 +1,4 @@
-//! Timelines of agents that work and agents that hang: `tests/watch.txt`.
-
+//! Tests timelines of agents that work and agents that hang: `tests/watch.txt`.
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -100,7 +99,7 @@ fn entry(what: &str) -> TranscriptEntry {
     }
 }
 
-/// Lives through a timeline second by second, and does as it is advised.
+/// Plays a timeline second by second, and follows the advice.
 fn live(timeline: &Timeline<'_>) -> String {
     let mut watcher = Watcher::new(limits(timeline.limits), 0);
     let (mut out, mut percent, mut ticks, mut asleep_until) = (String::new(), None, 0, 0);

@@ -1,4 +1,5 @@
-//! Agents that talk without a pause, each a process below its shim: what that costs, and whether other work continues beside it.
+//! Measures agents that print without a pause, each a process under its shim: their cost, and whether other work
+//! continues beside them.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -21,15 +22,15 @@ use super::others::{self, Other};
 use super::report::Figure;
 use super::{Bench, plans, stream};
 
-/// What one running agent may take of the machine.
+/// The most memory that one running agent may use.
 const MB_MAX: f64 = 10.0;
 const PERCENT_MAX: f64 = 1.0;
-/// How much of its speed other work keeps.
+/// The share of its speed that other work must keep.
 const KEPT_MIN: f64 = 0.8;
-/// How often it is looked whether all agents talk.
+/// How often to check whether all agents print.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// One agent, and what engine and shim take beside it.
+/// Measures one agent, and the cost of engine and shim beside it.
 pub(super) async fn one(bench: &Bench) -> Result<Vec<Figure>> {
     let talk = Talk::begin(bench, "agent", 1).await?;
     let used = talk.used(bench.sizes.talk).await;
@@ -38,7 +39,7 @@ pub(super) async fn one(bench: &Bench) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Many agents, and a chain of steps that do nothing beside them.
+/// Measures many agents, and a chain of empty steps beside them.
 pub(super) async fn many(bench: &Bench) -> Result<Vec<Figure>> {
     let agents = bench.sizes.agents;
     let alone = chain(bench, &bench.engine(&bench.store("agents-alone")?)).await?;
@@ -51,7 +52,8 @@ pub(super) async fn many(bench: &Bench) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The speed of the chain beside its speed alone. Where the machine itself commits less often meanwhile, so may the chain.
+/// The speed of the chain with agents, compared with its speed alone. If the machine itself commits more slowly
+/// meanwhile, the chain may too.
 fn kept(bench: &Bench, alone: &Spent, beside: &Spent) -> Figure {
     let steps = bench.sizes.steps as f64;
     let machine = (beside.commits_per_second / alone.commits_per_second).min(1.0);
@@ -65,13 +67,13 @@ async fn chain(bench: &Bench, engine: &Engine) -> Result<Spent> {
     Ok(spend(bench, work).await?.1)
 }
 
-/// What the processor spends on reading what one agent says, and nothing else, in % of a core.
+/// The processor time for reading the output of one agent, and nothing else, in % of a core.
 fn bare_percent(bench: &Bench) -> Result<f64> {
     let folder = bench.folder.join("bare");
     std::fs::create_dir_all(&folder)?;
     let mut child = Command::new(stream::program(&folder)?).stdout(Stdio::piped()).spawn()?;
     let mut lines = BufReader::new(child.stdout.take().context("no output")?).lines();
-    // Until it has begun to talk there is nothing to measure.
+    // The measurement starts with the first line.
     let first = lines.next();
     let (since, used) = (Instant::now(), cpu());
     lines.take_while(|_| since.elapsed() < bench.sizes.talk).for_each(drop);
@@ -82,7 +84,7 @@ fn bare_percent(bench: &Bench) -> Result<f64> {
     Ok(percent)
 }
 
-/// Agents that talk.
+/// Agents that print.
 struct Talk {
     engine: Engine,
     run: RunId,
@@ -110,13 +112,13 @@ impl Talk {
         Ok(talk)
     }
 
-    /// How many have begun to talk.
+    /// How many have started to print.
     async fn talking(&self) -> Result<usize> {
         let events = self.engine.events(&self.run, 0, usize::MAX >> 1).await?;
         Ok(events.iter().filter(|envelope| matches!(envelope.event, Event::SessionSeen { .. })).count())
     }
 
-    /// What engine and shims use while they talk for a time.
+    /// The usage of engine and shims during a time.
     async fn used(&self, during: Duration) -> Used {
         let shims = others::of(SHIM_COMMAND, &self.folder);
         let ticks = |shims: &[Other]| shims.iter().filter_map(Other::cpu).sum::<Duration>();
@@ -128,7 +130,7 @@ impl Talk {
         Used { engine, shims: below, resident_mb }
     }
 
-    /// Ends them, and counts what was kept of what they said.
+    /// Ends them, and counts how much of their output was kept.
     async fn end(self, workload: &'static str) -> Result<Vec<Figure>> {
         stream::end(&self.folder)?;
         self.driving.await??;
@@ -149,17 +151,17 @@ impl Talk {
     }
 }
 
-/// How much a transcript says.
+/// The number of texts in a transcript.
 fn texts(attempt: &Path) -> Result<usize> {
     let transcript = std::fs::read_to_string(attempt.join("transcript.jsonl"))?;
     Ok(transcript.lines().filter(|line| line.starts_with(r#"{"type":"text""#)).count())
 }
 
-/// In % of a core.
+/// Processor time, in % of a core.
 struct Used {
     engine: f64,
     shims: f64,
-    /// Of the largest shim.
+    /// The memory of the largest shim.
     resident_mb: Option<f64>,
 }
 

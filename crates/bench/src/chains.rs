@@ -1,4 +1,4 @@
-//! One run at a time: chains of steps that do nothing, a fan-out, a chain of commands.
+//! Measures one run at a time: chains of empty steps, a fan-out, a chain of commands.
 
 use anyhow::Result;
 use longhaul_core::plan::Plan;
@@ -31,7 +31,7 @@ pub(super) async fn fan_out(bench: &Bench) -> Result<Vec<Figure>> {
     ])
 }
 
-/// The engine's share is what a step takes beyond the bare process and its one commit.
+/// Measures commands. The engine's share is the time of a step beyond the bare process and its one commit.
 pub(super) async fn commands(bench: &Bench) -> Result<Vec<Figure>> {
     let steps = bench.sizes.commands;
     let before = spawn_seconds(bench.sizes.probes.min(200))?;
@@ -46,7 +46,7 @@ pub(super) async fn commands(bench: &Bench) -> Result<Vec<Figure>> {
     ])
 }
 
-/// What a step costs must not depend on how many came before it.
+/// Measures that the cost of a step does not depend on the number of steps before it.
 pub(super) async fn growth(bench: &Bench) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let mut shortest = None;
@@ -64,7 +64,7 @@ pub(super) async fn growth(bench: &Bench) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Runs a plan to its end in a store of its own; answers how many steps the store knows to have ended well.
+/// Runs a plan to its end in its own store; returns how many steps succeeded according to the store.
 async fn run(bench: &Bench, name: &str, plan: &Plan) -> Result<(f64, Spent)> {
     let store = bench.store(name)?;
     let engine = bench.engine(&store);

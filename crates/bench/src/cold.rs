@@ -1,4 +1,4 @@
-//! A whole process for a workflow that says hello.
+//! Measures a whole process for a workflow that says hello.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     std::fs::create_dir_all(folder.join(".longhaul"))?;
     std::fs::write(folder.join("hello.yaml"), HELLO)?;
     let mut took = Vec::new();
-    // The first one makes the store.
+    // The first one creates the store.
     for _ in 0..=bench.sizes.cold {
         let mut command = tokio::process::Command::new(&bench.program);
         command.args(["run", "hello.yaml", "--store", ".longhaul/longhaul.db"]).current_dir(&folder);

@@ -1,4 +1,4 @@
-//! `longhaul-bench`: how fast the engine is on this machine, beside what the machine can do at all.
+//! `longhaul-bench`: measures the engine on this machine, and compares it with the limits of the machine.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,35 +9,35 @@ use longhaul_store::Synchronous;
 
 use crate::{Around, Bench, Part, Setting, Sizes, child, measure, program, report, stream, ui, watched};
 
-/// Measure the engine beside the limits of this machine
+/// Measure the engine, and compare it with the limits of this machine
 ///
-/// Everything happens in a folder that is removed afterwards. Figures are held against what the machine itself did in the same
+/// Everything happens in a folder that is removed afterwards. Each figure is compared with the speed of the machine itself in the same
 /// minutes: single-row commits, bare processes. Exits with 1 if something cannot be measured, or if a count is wrong; a missed target is only shown.
 #[derive(Debug, clap::Parser)]
 #[command(version)]
 pub(crate) struct Args {
-    /// Tiny sizes: whether it works, not how fast
+    /// Use tiny sizes, to test that it works
     #[arg(long)]
     smoke: bool,
-    /// Only these
+    /// Only these workloads
     #[arg(long, value_enum, value_name = "WORKLOAD")]
     only: Vec<Part>,
-    /// Where the files go; the disk under it is part of what is measured
+    /// The folder for the files; its disk is part of the measurement
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
-    /// What a commit survives: the loss of power, or the end of the process
+    /// How safe a commit is: `full` survives a power loss, `normal` survives the end of the process
     #[arg(long, value_enum, default_value_t = Sync::Full)]
     synchronous: Sync,
-    /// The workloads of a fleet: workers around a PostgreSQL database, beside `pgbench`
+    /// Measure a fleet: workers around a PostgreSQL database, compared with `pgbench`
     #[arg(long)]
     fleet: bool,
-    /// The database of the fleet, postgres://…, where schemas may be made [default: one that is started here for as long]
+    /// The database of the fleet, postgres://…, in which schemas can be made [default: starts one for the measurement]
     #[arg(long, value_name = "ADDRESS", requires = "fleet")]
     store: Option<String>,
-    /// Where the programs of PostgreSQL are [default: the newest of this machine]
+    /// The folder of the PostgreSQL programs [default: the newest on this machine]
     #[arg(long, value_name = "FOLDER")]
     pg_bin: Option<PathBuf>,
-    /// The `longhaul` that is measured [default: the one beside this program; cargo builds it if it is missing]
+    /// The `longhaul` to measure [default: the one beside this program; cargo builds it if it is missing]
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// Print as JSON
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// The agent of a workload
     #[arg(long, hide = true, value_name = "FOLDER")]
     talk: Option<PathBuf>,
-    /// Those who watch a run
+    /// The watchers of a run
     #[arg(long, hide = true, value_name = "WHERE")]
     watch: Option<String>,
 }
@@ -90,7 +90,7 @@ fn bench(args: &Args) -> Result<Bench> {
     Bench::new(Setting { parent: args.dir.clone(), synchronous: args.synchronous.into(), program }, sizes, around)
 }
 
-/// Measures what is asked for, and prints the figures.
+/// Measures the chosen parts, and prints the figures.
 fn all(args: &Args, bench: &Bench) -> Result<ExitCode> {
     let (mut figures, mut failed) = (Vec::new(), false);
     for part in parts(args) {
@@ -120,7 +120,7 @@ fn parts(args: &Args) -> Vec<Part> {
     }
 }
 
-/// With as many threads as the program that is measured has.
+/// With the same number of threads as the measured program.
 fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(future);

@@ -1,4 +1,4 @@
-//! Many runs at once, all driven by one worker.
+//! Measures many runs at once, all driven by one worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::machine::spend;
 use super::report::Figure;
 use super::{Bench, plans};
 
-/// How often it is looked whether all is done.
+/// How often to check whether all runs are done.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
@@ -37,7 +37,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Records the beginnings of many runs of one plan.
+/// Records the start of many runs of one plan.
 pub(super) async fn start_all(engine: &Engine, plan: &Plan, runs: usize) -> Result<Vec<RunId>> {
     let plan = Arc::new(plan.clone());
     let mut starting = JoinSet::new();
@@ -49,12 +49,12 @@ pub(super) async fn start_all(engine: &Engine, plan: &Plan, runs: usize) -> Resu
     Ok(starting.join_all().await.into_iter().collect::<Result<Vec<_>, _>>()?)
 }
 
-/// At work, or about to be.
+/// The statuses of runs that are running, or about to run.
 pub(super) const BUSY: &[&str] = &["running", "queued"];
-/// Not over: an attempt that was interrupted may wait a moment before it is begun again.
+/// The statuses of open runs: an interrupted attempt may wait a moment before it starts again.
 pub(super) const UNFINISHED: &[&str] = &["running", "queued", "waiting"];
 
-/// Has a worker drive everything until no run has one of these statuses.
+/// Lets a worker drive all runs until none has one of these statuses.
 pub(super) async fn work_while(engine: &Engine, statuses: &[&str]) -> Result<()> {
     let stop = CancellationToken::new();
     let worker = tokio::spawn({

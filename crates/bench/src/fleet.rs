@@ -1,7 +1,8 @@
-//! Workloads of a fleet: workers that are processes of their own around a PostgreSQL database, beside what `pgbench` does to the same
-//! database in the same minutes.
+//! Measures a fleet: worker processes around a PostgreSQL database, compared with `pgbench` on the same database in the
+//! same minutes.
 //!
-//! **Invariant:** every workload has a schema of its own, which is dropped afterwards. What was done is counted in the tables.
+//! **Invariant:** every workload has its own schema, which is dropped afterwards. The results are counted in the
+//! tables.
 
 mod claims;
 mod idle;
@@ -28,20 +29,20 @@ use super::report::Figure;
 use super::{Bench, Part};
 use server::Server;
 
-/// How long something may take that is not what is measured.
+/// How long to wait for anything that is not measured.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How often it is looked whether something has come about.
+/// How often to check for a condition.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 
-/// Runs that are started at the same time.
+/// The number of runs that are started at the same time.
 const STARTED_AT_ONCE: usize = 32;
 
-/// Where the database is that is measured.
+/// The database to measure.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Around {
-    /// A server that is there; else one is started.
+    /// An existing server; if `None`, one is started.
     pub(crate) address: Option<String>,
-    /// Where the programs of PostgreSQL are; else they are looked for.
+    /// The folder of PostgreSQL's programs; if `None`, they are searched for.
     pub(crate) programs: Option<PathBuf>,
 }
 
@@ -58,7 +59,7 @@ pub(super) async fn measure(bench: &Bench, part: Part) -> Result<Vec<Figure>> {
     }
 }
 
-/// A store in the database, with an engine that starts runs in it and drives none.
+/// A store in the database, with an engine that starts runs but drives none.
 struct Fleet<'a> {
     bench: &'a Bench,
     server: &'a Server,
@@ -77,7 +78,7 @@ impl<'a> Fleet<'a> {
         Ok(Self { bench, server, schema, store, engine })
     }
 
-    /// What statements answer, in this schema.
+    /// The output of SQL statements in this schema.
     fn sql(&self, statements: &str) -> Result<String> {
         self.server.sql(&format!("SET search_path = {}; {statements}", self.schema))
     }
@@ -87,7 +88,7 @@ impl<'a> Fleet<'a> {
         told.parse().with_context(|| format!("`{statement}` answered {told:?}"))
     }
 
-    /// Workers with so many slots each, in a folder of their own, once all of them are there.
+    /// Starts workers with `slots` slots each, in a folder of their own, and waits until all are ready.
     async fn workers(&self, count: usize, slots: usize) -> Result<Workers> {
         let folder = self.bench.folder.join(&self.schema);
         std::fs::create_dir_all(folder.join(".longhaul"))?;
@@ -111,7 +112,7 @@ impl<'a> Fleet<'a> {
         Ok(workers)
     }
 
-    /// Records the beginnings of runs of one plan, several at once.
+    /// Records the start of runs of one plan, several at once.
     async fn start(&self, plan: Plan, runs: usize) -> Result<()> {
         let plan = Arc::new(plan);
         let mut starting = JoinSet::new();
@@ -141,16 +142,16 @@ impl<'a> Fleet<'a> {
         }
     }
 
-    /// Steps that the events say have ended well.
+    /// The number of succeeded steps, according to the events.
     fn done(&self) -> Result<f64> {
         self.number(&format!("SELECT count(*) FROM event WHERE {IS_DONE}"))
     }
 }
 
-/// An event of a step that has ended well.
+/// The condition for an event of a succeeded step.
 const IS_DONE: &str = "position('attempt_succeeded'::bytea IN body) > 0";
 
-/// The schema goes with what was in it.
+/// Drops the schema with its content.
 impl Drop for Fleet<'_> {
     fn drop(&mut self) {
         let _ = self.server.sql(&format!("DROP SCHEMA IF EXISTS {} CASCADE", self.schema));
@@ -161,11 +162,11 @@ fn run_id(at: usize) -> Result<RunId> {
     RunId::new(format!("bench-{at}")).context("not an id")
 }
 
-/// Worker processes, ended with this.
+/// Worker processes; dropping this ends them.
 struct Workers(Vec<Child>);
 
 impl Workers {
-    /// Fails if one has ended, or if it takes too long.
+    /// Fails if a worker has ended, or if it takes too long.
     fn check(&mut self, since: Instant) -> Result<()> {
         for worker in &mut self.0 {
             if let Some(status) = worker.try_wait()? {
@@ -178,7 +179,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Seconds that the processor has spent on them.
+    /// The seconds of processor time that they have used.
     fn cpu(&self) -> f64 {
         let spent = |worker: &Child| super::others::cpu_of(worker.id()?);
         self.0.iter().filter_map(spent).map(|spent| spent.as_secs_f64()).sum()

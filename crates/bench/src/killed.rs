@@ -1,4 +1,4 @@
-//! The crowd again, with the process killed in the middle of it.
+//! Measures the crowd again, with the process killed in the middle.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::report::Figure;
 use super::{Bench, Part, crowd, plans};
 
-/// What the store says after everything.
+/// The contents of the store at the end.
 #[derive(Debug, Default)]
 struct Account {
     succeeded: usize,

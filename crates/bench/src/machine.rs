@@ -1,4 +1,4 @@
-//! What the machine can do at all, and what a process has used of it.
+//! Measures the limits of the machine, and the usage of a process.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::Bench;
 
-/// Single-row commits a second of bare SQLite, on the disk and at the setting of the workloads.
+/// Single-row commits per second of bare SQLite, on the disk and with the setting of the workloads.
 pub(super) fn commits_per_second(bench: &Bench) -> Result<f64> {
     Ok(probe(bench)?.0)
 }
 
-/// Bare commits a second, and the seconds that the processor spends on one: flushing is work of the kernel, too.
+/// Bare commits per second, and the processor seconds for one: flushing is also work of the kernel.
 fn probe(bench: &Bench) -> Result<(f64, f64)> {
     let file = bench.folder.join("limit.db");
     let commits = bench.sizes.probes as f64;
@@ -39,7 +39,7 @@ fn commits_take(file: &Path, synchronous: Synchronous, commits: usize) -> Result
     Ok(since.elapsed())
 }
 
-/// Seconds that the smallest process takes, from start to end.
+/// The seconds of the smallest process, from start to end.
 pub(super) fn spawn_seconds(probes: usize) -> Result<f64> {
     let since = Instant::now();
     for _ in 0..probes {
@@ -48,25 +48,25 @@ pub(super) fn spawn_seconds(probes: usize) -> Result<f64> {
     Ok(since.elapsed().as_secs_f64() / probes as f64)
 }
 
-/// Time that the processor has spent on this process.
+/// The processor time of this process.
 pub(super) fn cpu() -> Duration {
     let spent = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(u64::try_from(spent.tv_sec).unwrap_or(0), u32::try_from(spent.tv_nsec).unwrap_or(0))
 }
 
-/// Memory of this process in MB, where the system tells.
+/// The memory of this process in MB, if the system reports it.
 pub(super) fn resident_mb() -> Option<f64> {
     resident_mb_of("self")
 }
 
-/// Memory of a process in MB, where the system tells.
+/// The memory of a process in MB, if the system reports it.
 pub(super) fn resident_mb_of(process: &str) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
 }
 
-/// What something took, with the commit rate around it: before and after, because others use the machine too.
+/// The cost of a workload, with the commit rates before and after it, because other programs use the machine too.
 pub(super) struct Spent {
     pub(super) seconds: f64,
     pub(super) cpu: f64,

@@ -1,7 +1,7 @@
-//! Workloads that measure the engine, each beside what the machine can do at all.
+//! Runs workloads that measure the engine, each compared with the limits of the machine.
 //!
-//! **Invariant:** a figure is measured in the same run as the limit that it is held against, on the same disk and at the
-//! same setting. What a workload was to do is counted afterwards in the store, not assumed.
+//! **Invariant:** a figure and the limit that it is compared with are measured in the same run, on the same disk and
+//! with the same setting. The work that was done is counted in the store afterwards, not assumed.
 
 mod agents;
 mod chains;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// What can be measured.
+/// The parts that can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
     Chain,
@@ -65,10 +65,10 @@ enum Part {
 }
 
 impl Part {
-    /// What is measured around a database.
+    /// The parts that need a database.
     const FLEET: [Self; 5] =
         [Self::FleetSteps, Self::FleetClaims, Self::FleetWaiting, Self::FleetFanOut, Self::FleetIdle];
-    /// What is measured in files.
+    /// The parts that use files.
     const ALL: [Self; 12] = [
         Self::Chain,
         Self::FanOut,
@@ -107,43 +107,43 @@ impl Part {
     }
 }
 
-/// How much of everything.
+/// The sizes of the workloads.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
-    /// Steps of the chain, and of the fan-out.
+    /// The number of steps of the chain and of the fan-out.
     steps: usize,
-    /// Runs at once, and steps of each.
+    /// The number of runs at once, and the steps of each.
     crowd: (usize, usize),
     commands: usize,
-    /// Steps of chains whose steps leave 1 KiB each, from short to long.
+    /// The numbers of steps of chains whose steps produce 1 KiB each, from short to long.
     growth: [usize; 3],
     parked: usize,
-    /// How long parked runs are watched.
+    /// How long waiting runs are measured.
     idle: Duration,
-    /// Commits and processes that the limits are found with.
+    /// The number of commits and processes for measuring the limits.
     probes: usize,
     cold: usize,
-    /// Agents at once, and how long they are watched.
+    /// The number of agents at once, and how long they are measured.
     agents: usize,
     talk: Duration,
-    /// Runs that are over, and calls of each tool.
+    /// The number of finished runs, and of calls of each tool.
     mcp: (usize, usize),
-    /// Those who watch a run, its steps, and how often.
+    /// The number of watchers, the steps of the run, and the repetitions.
     watched: (usize, usize, usize),
     fleet: FleetSizes,
 }
 
-/// How much of what a fleet does.
+/// The sizes of the fleet workloads.
 #[derive(Debug, Clone, Copy)]
 struct FleetSizes {
-    /// How long the database is busy with the rows of all steps at least.
+    /// The minimum time in which the database writes the rows of all steps.
     busy: Duration,
     /// How long `pgbench` runs each time.
     probe: Duration,
-    /// Tasks that came and went, and claims that are measured.
+    /// The number of past tasks, and of measured claims.
     past: usize,
     claims: usize,
-    /// Workers without work; how long they are left alone, and then watched.
+    /// The number of idle workers; how long they settle, and how long they are measured.
     idlers: usize,
     settle: Duration,
     idle: Duration,
@@ -198,20 +198,20 @@ impl Sizes {
     };
 }
 
-/// Where and how it is measured.
+/// The place and the options of a measurement.
 struct Setting {
     parent: Option<PathBuf>,
     synchronous: Synchronous,
     program: PathBuf,
 }
 
-/// A folder to measure in, and how.
+/// A folder to measure in, with its options.
 struct Bench {
     folder: PathBuf,
     synchronous: Synchronous,
     sizes: Sizes,
     around: Around,
-    /// The program that is measured.
+    /// The measured program.
     program: PathBuf,
 }
 
@@ -255,7 +255,7 @@ impl Bench {
         }
     }
 
-    /// This program once more, as the part of a workload that is a process of its own.
+    /// This program again, as the part of a workload that is its own process.
     fn child(&self, part: Part, store: &Path) -> Result<tokio::process::Command> {
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
         command.args(["--only", part.name(), "--dir"]).arg(&self.folder).arg("--child").arg(store);
@@ -267,7 +267,7 @@ impl Bench {
     }
 }
 
-/// Files that cannot be removed lie in a folder for such files.
+/// Files that cannot be removed stay in a temporary folder.
 impl Drop for Bench {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
@@ -295,7 +295,7 @@ async fn measure(bench: &Bench, part: Part) -> Result<Vec<Figure>> {
     }
 }
 
-/// What a workload does in a process of its own.
+/// The part of a workload that runs in its own process.
 async fn child(bench: &Bench, store: &Path, parts: &[Part]) -> Result<()> {
     let store = bench.open(store)?;
     match parts {

@@ -1,4 +1,4 @@
-//! Tool calls over pipes, with many runs in the store: what the protocol costs on top of the work.
+//! Measures tool calls over pipes, with many runs in the store: the cost of the protocol beyond the work.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use super::machine::commits_per_second;
 use super::report::Figure;
 use super::{Bench, crowd, plans};
 
-/// What an answer may cost on top of the work.
+/// The most time that a call may take beyond the work.
 const ON_TOP_MS: f64 = 5.0;
 const HOSTED: &str = "name: hosted\ndo:\n  - {id: a, prompt: a}\n";
 
@@ -55,7 +55,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// A store with runs that are over.
+/// Makes a store with finished runs.
 async fn finish(bench: &Bench, file: &Path, runs: usize) -> Result<()> {
     let engine = bench.engine(&bench.open(file)?);
     crowd::start_all(&engine, &plans::chain(1, 0)?, runs).await?;

@@ -1,15 +1,16 @@
-//! What other processes use, where the system tells.
+//! Measures the usage of other processes, if the system reports it.
 
 use std::path::Path;
 use std::time::Duration;
 
-/// What the system counts in, on every Linux.
+/// The unit of processor time, on every Linux.
 const TICK: Duration = Duration::from_millis(10);
 
 /// Another process.
 pub(super) struct Other(u32);
 
-/// Processes that were begun with an argument, for something below a folder. None where the system does not tell.
+/// Processes that were started with an argument, for something below a folder. Empty if the system does not report
+/// them.
 pub(super) fn of(argument: &str, below: &Path) -> Vec<Other> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -23,12 +24,12 @@ pub(super) fn of(argument: &str, below: &Path) -> Vec<Other> {
     pids.filter(is_meant).map(Other).collect()
 }
 
-/// Time that the processor has spent on a process.
+/// The processor time of a process.
 pub(super) fn cpu_of(pid: u32) -> Option<Duration> {
     Some(TICK * stat(pid)?.ticks[..2].iter().sum())
 }
 
-/// Time that the processor has spent on a process, on those that it has started and are there, and on those that are gone.
+/// The processor time of a process, of its running children, and of its ended children.
 pub(super) fn cpu_with_children(pid: u32) -> Option<Duration> {
     let own = stat(pid)?;
     let entries = std::fs::read_dir("/proc").ok()?;
@@ -38,7 +39,7 @@ pub(super) fn cpu_with_children(pid: u32) -> Option<Duration> {
     Some(TICK * ticks)
 }
 
-/// What the system says of a process: who started it; its time and that of the kernel for it, and both of those it has outlived.
+/// The parent of a process, its own user and system time, and those of its ended children.
 struct Stat {
     parent: u32,
     ticks: [u32; 4],
@@ -46,19 +47,19 @@ struct Stat {
 
 fn stat(pid: u32) -> Option<Stat> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything; behind its bracket the third field comes first.
+    // The name may contain anything; after its last bracket follows the third field.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u32>().ok();
     Some(Stat { parent: number(1)?, ticks: [number(11)?, number(12)?, number(13)?, number(14)?] })
 }
 
 impl Other {
-    /// Time that the processor has spent on it.
+    /// Its processor time.
     pub(super) fn cpu(&self) -> Option<Duration> {
         cpu_of(self.0)
     }
 
-    /// Its memory, with what it shares with others.
+    /// Its memory, including shared memory.
     pub(super) fn resident_mb(&self) -> Option<f64> {
         super::machine::resident_mb_of(&self.0.to_string())
     }

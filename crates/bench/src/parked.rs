@@ -1,4 +1,4 @@
-//! Many runs that wait for a person: what they cost while nothing happens, and how soon one continues.
+//! Measures many runs that wait for a person: their cost while nothing happens, and how soon one continues.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use super::machine::{commits_per_second, cpu, resident_mb};
 use super::report::Figure;
 use super::{Bench, Part, crowd, plans};
 
-/// What the process found out about itself.
+/// The measurements of the process about itself.
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
     parked: usize,
@@ -49,7 +49,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Parks every run of the store, watches, and has one continue.
+/// Makes every run of the store wait, measures, and continues one.
 pub(super) async fn child(bench: &Bench, store: &Arc<dyn Store>) -> Result<()> {
     let engine = bench.engine(store);
     crowd::work_while(&engine, crowd::BUSY).await?;
@@ -70,7 +70,7 @@ pub(super) async fn child(bench: &Bench, store: &Arc<dyn Store>) -> Result<()> {
     crate::ui::print_json(&Found { parked, resident_mb, idle_cores, resume_ms })
 }
 
-/// The middle of a few, in milliseconds.
+/// The median of a few, in milliseconds.
 async fn resume(engine: &Engine) -> Result<f64> {
     let mut took = Vec::new();
     for at in 0..9 {

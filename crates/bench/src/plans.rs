@@ -1,17 +1,17 @@
-//! Plans of the workloads. Most of their steps do nothing, which no workflow file can say.
+//! The plans of the workloads. Most of their steps do nothing, which no workflow file can express.
 
 use anyhow::Result;
 use longhaul_core::Json;
 use longhaul_core::plan::{Plan, SEMANTICS};
 use serde_json::json;
 
-/// Steps one after another, each of which leaves so many bytes.
+/// A chain of steps, each of which produces this many bytes.
 pub(super) fn chain(steps: usize, bytes: usize) -> Result<Plan> {
     let output = "x".repeat(bytes);
     plan((0..steps).map(|at| step(at, noop(&output), before(at))).collect())
 }
 
-/// Steps one after another at the pace of about a thousand events a second: two that do nothing, then a pause.
+/// A chain of steps at about a thousand events per second: two empty steps, then a pause.
 pub(super) fn paced(steps: usize) -> Result<Plan> {
     let pause = json!({"wait": {"for": {"json": "5ms"}}});
     plan((0..steps).map(|at| step(at, if at % 3 == 2 { pause.clone() } else { noop("") }, before(at))).collect())
@@ -24,7 +24,7 @@ pub(super) fn fan_out(steps: usize) -> Result<Plan> {
     plan(wide.chain([join]).collect())
 }
 
-/// The smallest processes one after another, without a shell between.
+/// A chain of the smallest processes, without a shell.
 pub(super) fn commands(steps: usize) -> Result<Plan> {
     let work = json!({"work": {"kind": "run", "params": {"script": {"json": "/bin/true"}}}});
     plan((0..steps).map(|at| step(at, work.clone(), before(at))).collect())

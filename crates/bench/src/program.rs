@@ -1,4 +1,4 @@
-//! The `longhaul` that is measured.
+//! Finds the `longhaul` program to measure.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(crate) fn find(named: Option<&Path>) -> Result<PathBuf> {
     Ok(beside)
 }
 
-/// Cargo says where it is to the programs that it runs.
+/// Builds the program with cargo, whose path cargo gives to the programs that it runs.
 fn build(cargo: Option<&OsStr>, beside: &Path) -> Result<()> {
     let cargo = cargo.with_context(|| format!("there is no {}; name the program with --program", beside.display()))?;
     let profile = if cfg!(debug_assertions) { "dev" } else { "release" };

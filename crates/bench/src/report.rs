@@ -1,15 +1,15 @@
-//! Figures, and the table they are shown in.
+//! Figures, and the table that shows them.
 
 use serde::Serialize;
 
-/// Something that was measured or counted.
+/// A measured or counted value.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
     workload: &'static str,
     what: String,
     value: f64,
     unit: &'static str,
-    /// What the machine can do at all, in the same unit.
+    /// The limit of the machine, in the same unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     machine: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,12 +27,12 @@ enum Target {
 }
 
 impl Figure {
-    /// `value` of `what`, in a unit.
+    /// A figure: the `value` of `what`, in a unit.
     pub(crate) fn new(workload: &'static str, what: impl Into<String>, value: f64, unit: &'static str) -> Self {
         Self { workload, what: what.into(), value, unit, machine: None, target: None, met: None }
     }
 
-    /// Beside what the machine does.
+    /// The figure with the limit of the machine.
     pub(crate) fn beside(mut self, machine: f64) -> Self {
         self.machine = Some(machine);
         self
@@ -48,14 +48,14 @@ impl Figure {
         self
     }
 
-    /// A count that is right or wrong, however fast the machine is.
+    /// The figure with the count that it must have, however fast the machine is.
     pub(crate) fn exactly(mut self, count: usize) -> Self {
         let count = count as f64;
         (self.target, self.met) = (Some(Target::Exactly(count)), Some((self.value - count).abs() < 0.5));
         self
     }
 
-    /// Whether something was not done, or done twice.
+    /// Whether work is missing, or was done twice.
     pub(crate) fn is_wrong(&self) -> bool {
         matches!(self.target, Some(Target::Exactly(_))) && self.met == Some(false)
     }
@@ -80,7 +80,7 @@ impl Figure {
     }
 }
 
-/// Three digits that matter.
+/// A number with three significant digits.
 fn short(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 || value.fract() == 0.0 => format!("{value:.0}"),

@@ -1,6 +1,6 @@
-//! An agent that does nothing but talk, at a steady pace: what Claude Code prints, without the model behind it.
+//! An agent that only prints, at a steady pace: the output of Claude Code, without a model.
 //!
-//! It is this program below a script of two lines, because it has to answer `--version` as the real one does.
+//! It is this program, started by a script of two lines, because it must answer `--version` like the real one.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde_json::json;
 
-/// Lines a second.
+/// Lines per second.
 pub(super) const PACE: u32 = 100;
 /// The file that ends it.
 const ENOUGH: &str = "enough";
 
-/// Makes the program that an agent's settings name.
+/// Makes the program for the agent's settings.
 pub(super) fn program(folder: &Path) -> Result<PathBuf> {
     let (file, this) = (folder.join("talker"), std::env::current_exe()?);
     let script = format!(
@@ -28,23 +28,23 @@ pub(super) fn program(folder: &Path) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Has all talkers of a folder come to an end.
+/// Ends all printing agents of a folder.
 pub(super) fn end(folder: &Path) -> Result<()> {
     Ok(std::fs::write(folder.join(ENOUGH), "")?)
 }
 
-/// Talks until there has been enough, and answers how many lines that were.
+/// Prints until the file exists, and then the number of lines.
 pub(crate) fn talk(folder: &Path) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", json!({"type": "system", "subtype": "init", "session_id": "bench", "model": "none"}))?;
     let (since, enough) = (Instant::now(), folder.join(ENOUGH));
     let mut said = 0;
-    // Whoever measures may be gone, and the folder with it.
+    // The benchmark may have ended and removed the folder.
     while folder.exists() && !enough.exists() {
         said += 1;
         writeln!(out, "{}", line(said))?;
         out.flush()?;
-        // By the clock and not by the pause: a busy machine does not make it slower.
+        // By the clock, not by the pause, so that a busy machine does not slow it down.
         std::thread::sleep((Duration::from_secs(1) / PACE * said).saturating_sub(since.elapsed()));
     }
     let usage = json!({"input_tokens": 1, "output_tokens": said});

@@ -1,4 +1,4 @@
-//! What this program prints: figures to standard output, everything else beside them.
+//! Prints figures to standard output, and everything else to standard error.
 
 use std::io::Write as _;
 
@@ -14,7 +14,7 @@ pub(crate) fn print_line(text: impl std::fmt::Display) -> Result<()> {
     Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
-/// Says something beside the data.
+/// Prints a message to standard error.
 pub(crate) fn say(text: impl std::fmt::Display) {
     // A closed standard error is no reason to stop.
     let _ = writeln!(std::io::stderr(), "{text}");

@@ -1,7 +1,7 @@
-//! Many who watch one busy run over HTTP: whether each sees everything, and what that costs the engine.
+//! Measures many watchers of one busy run over HTTP: whether each sees everything, and the cost for the engine.
 //!
-//! Who watches is a process of its own, as browsers are. Rounds with and without it take turns, so that both meet the same
-//! machine.
+//! The watchers are a process of their own, like browsers. Rounds with and without them alternate, so that both run
+//! under the same conditions.
 
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::report::Figure;
 use super::{Bench, plans};
 
-/// How much of its speed a run keeps that is watched.
+/// The share of its speed that a watched run must keep.
 const KEPT: f64 = 0.9;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
@@ -70,7 +70,7 @@ fn median(took: &mut [Duration]) -> Duration {
     took.get(took.len() / 2).copied().unwrap_or(Duration::MAX)
 }
 
-/// A server in this process, and the token that opens it.
+/// Starts a server in this process, and returns its address and token.
 async fn served(bench: &Bench, engine: &Engine, stop: &CancellationToken) -> Result<(SocketAddr, String)> {
     let data_dir = bench.folder.join("serve");
     std::fs::create_dir_all(&data_dir)?;
@@ -93,14 +93,14 @@ async fn served(bench: &Bench, engine: &Engine, stop: &CancellationToken) -> Res
     Ok((address, token))
 }
 
-/// The process of those who watch.
+/// The process of the watchers.
 struct Crowd {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Crowd {
-    /// Everybody has a place, and has seen how it began.
+    /// Waits until every watcher is connected and has seen the first event.
     async fn gather(address: SocketAddr, token: &str, run: &RunId, watchers: usize) -> Result<Self> {
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
         let at = format!("{address} {token} {run} {watchers}");
@@ -111,7 +111,7 @@ impl Crowd {
         Ok(Self { child, lines })
     }
 
-    /// How many events all of them saw, each once and in order.
+    /// The number of events that all watchers saw, each once and in order.
     async fn saw(&mut self) -> Result<u64> {
         let line = self.lines.next_line().await?.context("those who watch are gone")?;
         self.child.wait().await?;
@@ -119,7 +119,7 @@ impl Crowd {
     }
 }
 
-/// Watches a run many times over, and says how many events were seen.
+/// Watches a run many times, and prints how many events were seen.
 pub(crate) async fn watch(at: &str) -> Result<()> {
     let parts: Vec<&str> = at.split(' ').collect();
     let [address, token, run, watchers] = parts.as_slice() else { anyhow::bail!("`{at}` is not where to watch") };
@@ -146,7 +146,7 @@ async fn opened(address: &str, token: &str, run: &str) -> Result<Lines<BufReader
     Ok(BufReader::with_capacity(1 << 16, stream).lines())
 }
 
-/// Events up to the end of the run; one that is missing or comes twice is an error.
+/// Counts events up to the end of the run; a missing or repeated one is an error.
 async fn counted(mut lines: Lines<BufReader<TcpStream>>) -> Result<u64> {
     let mut last = 1;
     while let Some((seq, is_last)) = next(&mut lines).await? {

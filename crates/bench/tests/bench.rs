@@ -1,4 +1,4 @@
-//! Every workload of `longhaul-bench` does what it is to do, at sizes too small to measure anything.
+//! Tests that every workload of `longhaul-bench` does its work, at sizes too small to measure anything.
 
 use std::process::Command;
 
@@ -39,7 +39,7 @@ fn every_workload_completes_with_the_right_counts() {
 #[test]
 fn every_workload_of_a_fleet_completes_with_the_right_counts() {
     let folder = tempfile::tempdir().unwrap();
-    // Where the server runs as somebody else, that one has to come in.
+    // If the server runs as another user, that user needs access.
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul-bench"));
     let output = command.args(["--fleet", "--smoke", "--json", "--dir"]).arg(folder.path()).output().unwrap();

@@ -1,4 +1,4 @@
-//! The commands, one a file.
+//! The commands, one per file.
 
 mod agents;
 mod bench;
@@ -160,7 +160,7 @@ enum Command {
     Renamed(renamed::Renamed),
 }
 
-/// Carries a command out.
+/// Runs the command of a parsed command line.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Demo(args) => demo::run(&args),
@@ -220,11 +220,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-/// The most findings of one file that are printed unless somebody asks for all: nobody reads more, and they
-/// often have one cause.
+/// The most findings of one file that are printed without `--all`. A longer list is not useful: many findings often
+/// have one cause.
 const SHOWN_MAX: usize = 100;
 
-/// How a file is to be read, where its keys do not tell.
+/// The option that chooses the dialect of a file, for files whose keys do not show it.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct DialectArg {
     /// Read the file as native, agent007, workhorse, valet or work-buddy [default: decided by the keys in the file]
@@ -232,14 +232,14 @@ struct DialectArg {
     dialect: Option<Dialect>,
 }
 
-/// Prints why a workflow cannot be used, and says so in the exit code.
+/// Prints why a workflow cannot be used, and returns the matching exit code.
 fn refuse(report: &CheckReport) -> Result<ExitCode> {
     tell(report);
     ui::say(format!("{}; nothing was done", diagnostic::summary(&report.diagnostics)));
     Ok(ExitCode::FAILURE)
 }
 
-/// Prints what was found, beside the data.
+/// Prints the findings to stderr.
 fn tell(report: &CheckReport) {
     for found in report.diagnostics.iter().take(SHOWN_MAX) {
         ui::say(format!("{}\n", render(found, &report.sources, true)));
@@ -250,12 +250,12 @@ fn tell(report: &CheckReport) {
     }
 }
 
-/// What was found, as data.
+/// The findings, as data.
 fn findings(report: &CheckReport) -> Vec<diagnostic::DiagnosticReport<'_>> {
     report.diagnostics.iter().map(|found| found.report(&report.sources)).collect()
 }
 
-/// Where workflows are, as data.
+/// The places of workflows, as data.
 fn places(entries: &[WorkflowEntry]) -> Vec<Value> {
     entries.iter().map(|entry| json!({"origin": entry.origin, "file": disk::shown(&entry.file)})).collect()
 }

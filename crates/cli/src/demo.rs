@@ -1,7 +1,7 @@
-//! The demo: a real review of a real repository, in which only what the agents say is recorded.
+//! The demo: a real review of a real repository. Only the replies of the agents are recorded.
 //!
-//! **Invariant:** everything that happens is done by commands of this binary that a user could type, in a folder of its own;
-//! nothing of the user's settings, store or project has a part in it.
+//! **Invariant:** the demo uses only commands of this binary that a user could type, in a folder of its own. It neither
+//! reads nor changes the user's settings, store or project.
 
 pub(crate) mod folder;
 pub(crate) mod report;

@@ -1,4 +1,4 @@
-//! The engine of a project: its store, its files, its settings.
+//! Opens the engine of a project, with its store, its files and its settings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,30 +18,31 @@ use crate::ui;
 
 pub(crate) use longhaul_app::bootstrap::spot;
 
-/// The exit code of what was stopped by a signal.
+/// The exit code of a command that a signal stopped.
 pub(crate) const PARKED: u8 = 130;
 
-/// How an engine is opened.
+/// The options that say how to open an engine.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct EngineArgs {
     /// The store of the runs: a file, or postgres://… [default: as configured, else a file of the project in ~/.local/state/longhaul]
-    // A text: what is wrong with an address is told without it, because of the password.
+    // A text, not an address: an address may hold a password, so errors do not repeat it.
     #[arg(long, env = "LONGHAUL_STORE", value_name = "PLACE", hide_env_values = true, global = true)]
     store: Option<String>,
 }
 
 impl EngineArgs {
-    /// A file.
+    /// The arguments for the store in a file.
     pub(crate) fn of(file: &Path) -> Self {
         Self { store: Some(file.display().to_string()) }
     }
 
-    /// The store that somebody named.
+    /// The store that the user named.
     pub(crate) fn store_arg(&self) -> Option<&str> {
         self.store.as_deref()
     }
 
-    /// Whether the store was named on the command line, where a slip is likely; the environment holds for everything that is done.
+    /// Whether the command line names the store, where typing errors are likely. The variable in the environment
+    /// applies to every command.
     fn is_named_here(&self) -> bool {
         self.store.is_some() && self.store != std::env::var("LONGHAUL_STORE").ok()
     }
@@ -72,7 +73,7 @@ impl AgentArgs {
     }
 }
 
-/// What a worker is among several.
+/// The name and the labels of one worker among several.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct WorkerArgs {
     /// Labels of this worker, beside its system, architecture and machine; it takes steps whose `runs_on` asks for them
@@ -84,14 +85,14 @@ pub(crate) struct WorkerArgs {
 }
 
 impl WorkerArgs {
-    /// The labels that somebody gave it.
+    /// The labels that the user gave.
     pub(crate) fn labels(&self) -> impl Iterator<Item = String> {
         self.labels.iter().filter(|label| !label.is_empty()).cloned()
     }
 }
 
 fn slots(text: &str) -> Result<usize, String> {
-    let number = text.parse().map_err(|_| "it is not a number from 1 on".to_owned())?;
+    let number = text.parse().map_err(|_| "it must be a number, and at least 1".to_owned())?;
     if number == 0 {
         Err("a worker without slots does nothing; `longhaul serve --no-drive` only serves".to_owned())
     } else {
@@ -99,7 +100,7 @@ fn slots(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A label of a worker. What is between two commas may be empty.
+/// A label of a worker. A text between two commas may be empty.
 pub(crate) fn label(text: &str) -> Result<String, String> {
     let text = text.trim();
     match text.contains(char::is_whitespace) {
@@ -110,7 +111,7 @@ pub(crate) fn label(text: &str) -> Result<String, String> {
 
 fn called(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("it is empty; leave it out, and the worker is called by its machine and process".to_owned()),
+        "" => Err("the name is empty; without a name, the worker is called by its machine and process".to_owned()),
         name => Ok(name.to_owned()),
     }
 }
@@ -120,7 +121,7 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     open_in(Project::current()?, args, agents)
 }
 
-/// Everything that was said about how to open it.
+/// Everything that the options say about how to open the engine.
 fn how(args: &EngineArgs, agents: &AgentArgs, worker: &WorkerArgs) -> Opening {
     let AgentArgs { agent, script, slots, no_cache } = agents.clone();
     Opening {
@@ -130,7 +131,8 @@ fn how(args: &EngineArgs, agents: &AgentArgs, worker: &WorkerArgs) -> Opening {
     }
 }
 
-/// The same for a command that makes nothing new: a store that was named for it alone has to be there. Must run inside a Tokio runtime.
+/// The same for a command that creates nothing: a store that the command line names must exist. Must run inside a Tokio
+/// runtime.
 pub(crate) fn open_what_is_there(args: &EngineArgs) -> Result<Engine> {
     if args.is_named_here() {
         open_store::require(&store_place(args)?)?;
@@ -143,8 +145,8 @@ pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -
     bootstrap::open(project, &how(args, agents, &WorkerArgs::default()), &|text| ui::say(text))
 }
 
-/// Opens the engine of the project around the current folder for a worker, who may have a login, and waits for its store; `None` if `stop` came
-/// first. Must run inside a Tokio runtime.
+/// Opens the engine of the project around the current folder for a worker, which may use a login, and waits for its
+/// store. Returns `None` if `stop` was cancelled first. Must run inside a Tokio runtime.
 pub(crate) async fn open_for_worker(
     args: &EngineArgs,
     agents: &AgentArgs,
@@ -154,18 +156,18 @@ pub(crate) async fn open_for_worker(
     bootstrap::open_patiently(Project::current()?, &how(args, agents, worker), stop, &|text| ui::say(text)).await
 }
 
-/// Says what the settings hold without effect.
+/// Warns about settings that have no effect.
 pub(crate) fn warn(settings: &Settings) {
     settings.warnings.iter().for_each(|warning| ui::say(format!("warning: {warning}")));
 }
 
-/// Says that work which is started here can be done here alone, where nobody knows of which project this is.
+/// Warns that only this folder can continue work that starts here, because the folder belongs to no project.
 pub(crate) fn warn_of_no_project(engine: &Engine) -> Result<()> {
     let root = Project::current()?.root;
     if let (Some(_), None, Err(why)) = (engine.host(), engine.project(), identity(&root)) {
         ui::say(format!(
-            "warning: the project of this folder is not known ({why}): what is started here is done here, by no other machine; \
-             `project = \"NAME\"` below `[fleet]` in .longhaul/config.toml says which one it is"
+            "warning: this folder has no project name ({why}), so only this machine can do the work that starts here; \
+             set `project = \"NAME\"` below `[fleet]` in .longhaul/config.toml"
         ));
     }
     Ok(())
@@ -175,12 +177,12 @@ fn place(args: &EngineArgs, project: &Project) -> Result<StoreAddress> {
     place::of(project, args.store.as_deref())
 }
 
-/// Where the store is that is meant.
+/// The address of the store that the options choose.
 pub(crate) fn store_place(args: &EngineArgs) -> Result<StoreAddress> {
     place(args, &Project::current()?)
 }
 
-/// What people call the store.
+/// The name of the store in messages.
 pub(crate) fn store_name(args: &EngineArgs) -> Result<String> {
     Ok(store_place(args)?.to_string())
 }
@@ -191,17 +193,17 @@ pub(crate) fn data_dir(args: &EngineArgs) -> Result<PathBuf> {
     files_dir(args)
 }
 
-/// The same, where it is or would be.
+/// The same folder, also if it does not exist yet.
 pub(crate) fn files_dir(args: &EngineArgs) -> Result<PathBuf> {
     bootstrap::files_dir(&Project::current()?, args.store_arg())
 }
 
-/// The world around the current folder, with the shelf of the store that is meant.
+/// The workflows around the current folder, with the registry of the chosen store.
 pub(crate) fn disk(args: &EngineArgs) -> Result<Disk> {
     bootstrap::disk(Project::current()?, args.store_arg())
 }
 
-/// The plan of a workflow that has no errors, and where its scripts are.
+/// The plan of a workflow that has no errors, and the folder of its scripts.
 pub(crate) fn plan(disk: &Disk, workflow: &str) -> Result<Startable> {
     let entry = disk.find(workflow)?;
     let report = disk.check(&entry, None)?;
@@ -209,42 +211,42 @@ pub(crate) fn plan(disk: &Disk, workflow: &str) -> Result<Startable> {
         .map_err(|_| anyhow::anyhow!("`{workflow}` has errors; longhaul check {workflow} says which"))
 }
 
-/// What a trigger starts.
+/// The workflow that a trigger starts.
 pub(crate) fn startable(args: &EngineArgs, wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
     let disk = disk(args).map_err(|error| format!("{error:#}"))?;
     workflow::wanted(&disk, wanted)
 }
 
-/// What there is to say when a trigger fired, or none could be looked at.
+/// The message after a trigger fired, or after Longhaul failed to read the triggers.
 pub(crate) fn kept(kept: Result<&RunId, &longhaul_runtime::Error>) -> String {
     match kept {
         Ok(run) => format!("a schedule fired: run {run}; longhaul events --follow {run} shows it"),
-        Err(error) => format!("triggers were not looked at: {error}; that is tried again in a minute"),
+        Err(error) => format!("Longhaul could not read the triggers: {error}; it tries again in a minute"),
     }
 }
 
-/// Sends traces of runs that end, if the environment says where to.
+/// Sends traces of finished runs, if the environment names a receiver.
 pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
     if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
         engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
     }
 }
 
-/// Forgets runs that have long been over, if the settings say so.
+/// Deletes runs that ended long ago, if the settings say so.
 pub(crate) async fn kept_small(engine: &Engine, stop: &CancellationToken) -> Result<()> {
     let retention = Settings::of(&Project::current()?)?.retention;
     let told = |went: Result<usize, &longhaul_runtime::Error>| {
         ui::say(match went {
-            Ok(count) => format!("{} that were over for long are put away", ui::count(count, "run")),
-            Err(error) => format!("old runs were not put away: {error}; that is tried again in an hour"),
+            Ok(count) => format!("removed {} that ended long ago", ui::count(count, "run")),
+            Err(error) => format!("old runs could not be removed: {error}; Longhaul tries again in an hour"),
         });
     };
     engine.keep_small(&retention, stop.clone(), &told).await;
     Ok(())
 }
 
-/// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process
-/// at once; its guard clears up. A closed terminal means nothing to whoever was started under `nohup`.
+/// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, a system shutdown). The second request ends
+/// this process at once; its guard cleans up. A process under `nohup` ignores a closed terminal.
 pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -266,7 +268,7 @@ pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
     Ok(())
 }
 
-/// The next signal, if it is waited for at all.
+/// The next signal; never returns if this process does not listen for it.
 async fn next(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
@@ -274,7 +276,7 @@ async fn next(signal: &mut Option<Signal>) {
     }
 }
 
-/// Whether this process was told to ignore a signal before anybody asked for it.
+/// Whether this process ignored a signal when it was started.
 fn ignores(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -287,7 +289,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> 
     block_on_then(future, Duration::from_secs(10))
 }
 
-/// The same for a future that leaves nothing behind but reads that may never end.
+/// The same for a future that leaves only blocking reads behind, which may never end.
 pub(crate) fn block_on_and_leave<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     block_on_then(future, Duration::ZERO)
 }
@@ -299,14 +301,14 @@ fn block_on_then<T>(future: impl Future<Output = Result<T>>, rest: Duration) -> 
     result
 }
 
-/// Threads that work, and how long others are kept that may block.
+/// The number of worker threads.
 const WORKERS: usize = 2;
-/// Files that it opens.
+/// The number of files that a runtime opens.
 const FILES: usize = 12;
 const IDLE: Duration = Duration::from_secs(600);
 
-/// A runtime that has all the threads and files it cannot do without: it would panic when the system gives it none.
-/// Where leases are kept something is read every quarter of a minute, so one of those is always there.
+/// Makes a runtime. It first checks that the system gives enough threads and files, because Tokio panics without them.
+/// A store with leases is read every 15 seconds, so one blocking thread always stays alive.
 fn runtime() -> Result<tokio::runtime::Runtime> {
     let probes: Vec<_> = (0..=WORKERS).map(|_| std::thread::Builder::new().spawn(|| {})).collect();
     for probe in probes {

@@ -1,4 +1,4 @@
-//! What happens in a run, a line an event, for people.
+//! Formats the events of a run for people, one line per event.
 
 use longhaul_core::event::{Answer, End, Ended, Envelope, Event, QuestionKind, Usage};
 use longhaul_core::explain::waits_for;
@@ -9,11 +9,12 @@ use longhaul_core::policy;
 
 use crate::ui;
 
-/// An event as a line; `None` for what people need not see. Nothing in it commands a terminal but our own colours.
+/// An event as a line; `None` if people do not need to see it. The line contains no control characters except our own
+/// colours.
 pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     Some(match &told(&envelope.event) {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
-        Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by whoever hosts the run"),
+        Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by the client of the run"),
         Event::HostedClaimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
         Event::HostedReturned { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
@@ -26,7 +27,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::AttemptClaimed { path, attempt, worker, .. } => begun(path, *attempt, Some(format!("by {worker}"))),
         Event::AttemptReleased { path, .. } => {
-            format!("  ◇ {path} waits for a worker again: who took it is gone")
+            format!("  ◇ {path} waits for a worker again: its worker is gone")
         }
         Event::HostSettled { host } => format!("  ▸ the files of the run are on `{host}`"),
         Event::HostMissed { host, .. } => {
@@ -34,7 +35,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
                 "  ■ nothing is heard of `{host}`, where the files of the run are; longhaul status says what can be done"
             )
         }
-        Event::HostSeen { host } => format!("  ▸ `{host}` is there again"),
+        Event::HostSeen { host } => format!("  ▸ `{host}` is back"),
         Event::HostLeft { host, carried: Some(carried), .. } => {
             let commit: String = carried.commit.chars().take(10).collect();
             format!("  ▸ continues without `{host}`, with the files as of commit {commit}")
@@ -49,16 +50,16 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::AttemptDelayed { path, why: None, .. } => format!("  ▸ {path} {}", ui::dim("continues")),
         Event::CarryFailed { path, why, .. } => {
-            format!("  ! {path}: what it left was not sent to where other machines find it: {why}")
+            format!("  ! {path}: its files could not be sent to the remote: {why}")
         }
         Event::Imported { .. } => "  ▸ brought back from an archive".to_owned(),
-        Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was running all the time")),
+        Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("kept running")),
         Event::FilesRestored { path, left, .. } => {
-            format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")
+            format!("  ↶ {path}: its files are restored; `git show {left}` shows what was discarded")
         }
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
-        Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and is made again"),
+        Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and starts again"),
         Event::RetryScheduled { path, due, recovery, .. } if *due > envelope.at || recovery.is_some() => {
             let pause = longhaul_core::duration::format_ms(u64::try_from(due - envelope.at).unwrap_or(0));
             let pause = if *due > envelope.at { format!(", in {pause}") } else { String::new() };
@@ -84,14 +85,14 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
             format!("  ● {path}: approved by {} ({given} of {needed}){comment}", who.unwrap_or_default())
         }
-        Event::ConsentRevoked { .. } => "  ! its consent was taken back; steps of some risk ask from now on".to_owned(),
+        Event::ConsentRevoked { .. } => "  ! its consent was revoked; risky steps ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
-        // Whoever ends a run says how by that; what follows says it too.
+        // A failed step with a verdict ends the run; the last event reports that.
         Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated && end.verdict.is_none() => {
             format!("  {}", ui::dim(format!("– {path} failed, and the run continues")))
         }
-        // Refused before it began: no attempt has told why.
+        // Refused before it started, so no attempt has reported the reason.
         Event::StepEnded { path, end: End { error: Some(error), .. } }
             if error.message.starts_with(policy::REFUSAL) =>
         {
@@ -112,13 +113,13 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
         Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
         Event::OnFailureEnded { error: Some(error), .. } => {
-            format!("  ! `on_failure` was not done: {}", error.message)
+            format!("  ! `on_failure` failed: {}", error.message)
         }
         _ => return None,
     })
 }
 
-/// That an attempt begins: which one, if it is not the first, and where, if that can differ.
+/// The line about the start of an attempt: its number, if it is not the first, and its place, if there are several.
 fn begun(path: &StepPath, attempt: u32, place: Option<String>) -> String {
     let number = (attempt > 1).then(|| format!("attempt {attempt}"));
     let details: Vec<String> = number.into_iter().chain(place).collect();
@@ -126,12 +127,12 @@ fn begun(path: &StepPath, attempt: u32, place: Option<String>) -> String {
     format!("  ▸ {path}{details}")
 }
 
-/// The machine of a checkout; where it lies there is too much for a line.
+/// The machine of a checkout. Its folder there is too long for a line.
 fn machine(host: &str) -> &str {
     host.split(':').next().unwrap_or(host)
 }
 
-/// The event with every text of others made fit for a terminal.
+/// The event with control characters removed from every text that others wrote.
 fn told(event: &Event) -> Event {
     let mut event = event.clone();
     let clean = |text: &mut String| *text = ui::clean(text);
@@ -163,7 +164,7 @@ fn told(event: &Event) -> Event {
     event
 }
 
-/// What the attempt used that an event ends.
+/// The usage of the attempt that an event ends.
 pub(crate) fn used(event: &Event) -> Option<Usage> {
     match event {
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } => result.usage,
@@ -178,7 +179,7 @@ fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[
     format!("  {} {path}: {text}{choices}\n      {}", ui::bold("?"), ui::dim(how))
 }
 
-/// What there is to type about a question.
+/// The command that answers a question.
 pub(crate) fn how_to_answer(run: &RunId, path: &str, kind: QuestionKind, choices: &[String]) -> String {
     match kind {
         QuestionKind::Approval | QuestionKind::Consent => {

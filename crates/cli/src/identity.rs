@@ -1,17 +1,17 @@
-//! Who sits at this command line.
+//! Finds out which user runs this command.
 //!
-//! **Invariant:** the user is the one that the system runs this process as, whatever the environment says. What a step started
-//! says so.
+//! **Invariant:** the user is the one that the system runs this process as, whatever the environment says. A process
+//! that a step started is recorded as part of that step's run.
 
 use longhaul_agents::process;
 use longhaul_core::origin::{Caller, Face, Origin, SOME_RUN};
 
-/// Who starts a run here.
+/// The origin of a run that starts here.
 pub(crate) fn origin() -> Origin {
     Origin { face: Face::Cli, user: Some(user()), inside: inside(), ..Origin::default() }
 }
 
-/// Who says something to a run here.
+/// The caller of a command that is sent from here.
 pub(crate) fn caller() -> Caller {
     Caller::os_user(origin())
 }
@@ -20,7 +20,7 @@ pub(crate) fn caller() -> Caller {
 fn inside() -> Vec<String> {
     let line = process::line();
     let mut runs = line.runs();
-    // An engine above, and no step between: whoever started this took the marks away.
+    // There is an engine above, but no step between: something removed the variables that mark a step.
     if runs.is_empty() && line.has_engine {
         runs.push(SOME_RUN.to_owned());
     }

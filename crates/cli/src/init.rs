@@ -1,7 +1,7 @@
-//! Hooking Longhaul up with editors: which files that takes, and what is to change in them.
+//! Connects Longhaul to editors: which files that needs, and what changes in them.
 //!
-//! **Invariant:** what somebody else wrote stays: files are edited in place with their comments, an entry that is not ours
-//! is only replaced on request, and what is there is kept beside the file before the first change.
+//! **Invariant:** `init` keeps text that others wrote. It edits files in place with their comments, replaces a foreign
+//! entry only on request, and copies a file to its backup before the first change.
 
 pub(crate) mod agent;
 pub(crate) mod change;

@@ -1,7 +1,7 @@
-//! Inputs as people type them: NAME=VALUE.
+//! Reads inputs as people type them: NAME=VALUE.
 //!
-//! **Invariant:** what a workflow declares decides how a text is read. It is taken as JSON if that fits, else as the text that it
-//! is if only that fits: nobody quotes a version number.
+//! **Invariant:** the declaration in the workflow decides how a text is read. Longhaul reads it as JSON if that matches
+//! the declared type, else as text if only text matches: people do not quote a version number.
 
 use anyhow::{Result, anyhow, bail};
 use indexmap::IndexMap;
@@ -20,7 +20,7 @@ pub(crate) fn pairs(given: &[String]) -> Result<Vec<(&str, &str)>> {
     Ok(given.iter().filter_map(|pair| pair.split_once('=')).collect())
 }
 
-/// The values of pairs, for a workflow; without one, JSON where it is JSON.
+/// The values of pairs, read for a workflow. Without a workflow: JSON if the text is JSON, else the text.
 pub(crate) fn read(given: &[String], plan: Option<&Plan>) -> Result<IndexMap<String, Json>> {
     let declared =
         |name: &str| plan.and_then(|plan| plan.main().inputs.iter().find(|(known, _)| known.as_str() == name));
@@ -31,7 +31,7 @@ pub(crate) fn read(given: &[String], plan: Option<&Plan>) -> Result<IndexMap<Str
     pairs(given)?.into_iter().map(read).collect()
 }
 
-/// A value as people type it: JSON where it is JSON, else the text.
+/// A value as people type it: JSON if it is valid JSON, else the text.
 pub(crate) fn typed(text: &str) -> Result<Json, String> {
     match read_json(text) {
         Err(Unread::NotJson(_)) => Ok(Json::String(text.to_owned())),

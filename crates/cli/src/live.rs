@@ -1,6 +1,6 @@
-//! What agents say and do, as lines for people.
+//! Formats what agents say and do as lines for people.
 //!
-//! **Invariant:** nothing of an agent reaches the terminal but whole lines of text, without characters that command it.
+//! **Invariant:** output of agents reaches the terminal only as whole lines of text, without control characters.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use longhaul_lang::diagnostic::plain;
 
 use crate::{numbers, ui};
 
-/// A line that is longer is shown in pieces: nobody knows whether it ever ends.
+/// A longer line is shown in pieces, because it may never end.
 const LINE_BYTES_MAX: usize = 4096;
-/// Texts in an answer that are longer are only named.
+/// Longer texts in an answer are left out; only their names are shown.
 const PART_BYTES_MAX: usize = 40;
 
-/// Puts what agents say into lines.
+/// Collects the output of agents into lines.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     /// Lines that have no end yet.
@@ -39,7 +39,7 @@ impl Live {
         }
     }
 
-    /// The line that stays without an end, because something else came after it or nothing did.
+    /// The unfinished line of an agent, when another line or the end follows.
     pub(crate) fn rest(&mut self, path: &StepPath) -> Option<String> {
         said(path, &self.begun.remove(path)?)
     }
@@ -59,13 +59,13 @@ impl Live {
     }
 }
 
-/// What it says; empty lines are left out.
+/// A line that an agent says; `None` for an empty line.
 fn said(path: &StepPath, line: &str) -> Option<String> {
     let line = line.trim_end();
     (!line.is_empty()).then(|| ui::dim(format!("    {path} │ {}", plain(&line.replace('\t', "    ")))))
 }
 
-/// A text that is a JSON object, in words: it is for programs, and `longhaul outputs` has it.
+/// A JSON object, summarised in words. Programs read it with `longhaul outputs`.
 pub(crate) fn answer(text: &str) -> Option<String> {
     let text = text.trim();
     let object: serde_json::Map<String, Json> = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
@@ -82,7 +82,7 @@ fn part(name: &str, value: &Json) -> String {
     }
 }
 
-/// What it does.
+/// An action of an agent, as a line.
 fn deed(path: &StepPath, entry: &TranscriptEntry) -> Option<String> {
     let line = match entry {
         TranscriptEntry::ToolCall { name, summary, .. } => format!("⚙ {name} {summary}"),
@@ -96,12 +96,12 @@ fn deed(path: &StepPath, entry: &TranscriptEntry) -> Option<String> {
     Some(format!("    {path} {}", plain(line.trim_end())))
 }
 
-/// How an agent is doing that says nothing.
+/// The line about an agent that is silent.
 pub(crate) fn silence(path: &StepPath, words: &str) -> String {
     ui::dim(format!("    {path} … {}", plain(words)))
 }
 
-/// What an attempt used; `None` if that is nothing.
+/// The usage of an attempt; `None` if it used nothing.
 pub(crate) fn cost(path: &StepPath, usage: &Usage) -> Option<String> {
     numbers::usage(usage).map(|words| ui::dim(format!("    {path} · {words}")))
 }

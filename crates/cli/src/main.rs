@@ -1,7 +1,7 @@
 //! The `longhaul` command.
 //!
-//! Data goes to stdout, talk to stderr. Exit codes: 0 all is well, 1 the answer is no (errors were found, a
-//! run failed, somebody else was first), 2 the question was wrong (unknown command, no such file), 75 try again later.
+//! Data goes to stdout, talk to stderr. Exit codes: 0 success, 1 the answer is no (errors were found, a run failed,
+//! another caller was first), 2 the command was wrong (unknown command, no such file), 75 try again later.
 
 mod answering;
 mod commands;
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help that was asked for, or a command line that cannot be understood.
+/// Prints help that the user asked for, or an error about a command line that cannot be parsed.
 fn wrong(error: &clap::Error) -> ExitCode {
     let first = std::env::args().nth(1);
     let Some(text) = unknown::explain(error, first.as_deref()) else { error.exit() };
@@ -59,8 +59,8 @@ fn wrong(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The processes beside an engine are this program under another name: the guard, which clears up after an engine that was
-/// killed, the shims, below which agents continue, the agents that are no programs of their own, and calls of tools.
+/// The processes beside an engine are this program under another name: the guard, which cleans up after a killed
+/// engine; the shims, under which agents continue; the built-in agents; and calls of tools.
 fn beside_an_engine() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let (name, of) = (args.next()?, args.next()?);

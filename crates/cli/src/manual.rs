@@ -69,7 +69,7 @@ fn existing(command: &Command, names: &[&str]) -> Vec<String> {
     names.iter().filter(|name| command.find_subcommand(name).is_some()).map(|name| (*name).to_owned()).collect()
 }
 
-/// The groups, and what is in none.
+/// The groups, and at the end the commands that belong to no group.
 fn groups(command: &Command) -> Vec<(&'static str, Vec<String>)> {
     let known = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
     let mut groups: Vec<(&'static str, Vec<String>)> =
@@ -82,7 +82,7 @@ fn groups(command: &Command) -> Vec<(&'static str, Vec<String>)> {
     groups
 }
 
-/// The names of all commands that are shown.
+/// The names of all commands that are not hidden.
 pub(crate) fn names(command: &Command) -> Vec<&'static str> {
     let is_there = |name: &&str| command.find_subcommand(name).is_some();
     GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).filter(is_there).collect()
@@ -94,7 +94,7 @@ pub(crate) fn line(command: &Command, name: &str) -> String {
     about.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
 }
 
-/// All commands on a page.
+/// All commands as a page of Markdown.
 pub(crate) fn markdown() -> String {
     let mut command = Cli::command();
     command.build();
@@ -123,7 +123,7 @@ fn add(page: &mut String, command: &Command, called: &str) {
     }
 }
 
-/// As it is typed.
+/// An argument as the user types it.
 fn written(arg: &Arg) -> String {
     let value = arg.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
     let takes = arg.get_action().takes_values();

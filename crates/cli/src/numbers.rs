@@ -1,9 +1,9 @@
-//! Money and tokens, in words.
+//! Formats money, tokens and times for people.
 
 use longhaul_core::event::Usage;
 use longhaul_core::view::{Cost, Forecast, Limit};
 
-/// `$0.03, 8.2k tokens`; `None` for what cost nothing.
+/// `$0.03, 8.2k tokens`; `None` if nothing was used.
 pub(crate) fn usage(usage: &Usage) -> Option<String> {
     let money = match usage {
         Usage { usd_unknown: true, .. } => Some("cost not known".to_owned()),
@@ -17,12 +17,12 @@ pub(crate) fn usage(usage: &Usage) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Before what is not all.
+/// The prefix of an incomplete sum.
 fn least(usage: &Usage) -> &'static str {
     if usage.at_least { "at least " } else { "" }
 }
 
-/// Tokens and money, each for a column; what is nothing is left out.
+/// Tokens and money, each for a column; zero values are left out.
 pub(crate) fn columns(usage: &Usage) -> Vec<String> {
     let tokens = Some(usage.tokens()).filter(|tokens| *tokens > 0).map(short);
     let money = Some(usage.usd).filter(|usd| *usd > 0.0).map(|usd| format!("${usd:.2}"));
@@ -41,7 +41,7 @@ pub(crate) fn span(ms: i64) -> String {
     }
 }
 
-/// What was spent, what is set aside, what is assumed, and the limit; `None` for a run that has neither limits nor costs.
+/// The spent, reserved and assumed amounts, and the limit; `None` for a run that has neither limits nor costs.
 pub(crate) fn budget(cost: &Cost) -> Option<String> {
     let [spent, aside, assumed] = [&cost.total, &cost.set_aside, &cost.assumed];
     let line = |of: &dyn Fn(&Usage) -> String, limit: Option<String>| {
@@ -59,10 +59,10 @@ pub(crate) fn budget(cost: &Cost) -> Option<String> {
     Some(format!("money:  {money}{unknown}\n  tokens: {tokens}"))
 }
 
-/// What is to come, in a line.
+/// The expected cost, in one line.
 pub(crate) fn forecast(forecast: &Forecast) -> String {
     let Forecast { turns, or_more, at_once, usd, limit } = *forecast;
-    let money = usd.map_or_else(String::new, |usd| format!(", {} by what such turns have cost", about(usd)));
+    let money = usd.map_or_else(String::new, |usd| format!(", {} if they cost as much as earlier ones", about(usd)));
     let least = if or_more { "at least " } else { "" };
     let tokens = limit.tokens.map(|tokens| format!("{} tokens", short(tokens)));
     let limits: Vec<String> = limit.usd.map(dollars).into_iter().chain(tokens).collect();
@@ -70,7 +70,7 @@ pub(crate) fn forecast(forecast: &Forecast) -> String {
     format!("{least}{turns} agent turns to come, up to {at_once} at once{money}; {limits}")
 }
 
-/// An estimate is never exact.
+/// An amount of money that is only estimated.
 fn about(usd: f64) -> String {
     format!("about {}", dollars(usd))
 }
@@ -119,7 +119,7 @@ mod tests {
         let to_come = Forecast { turns: 120, or_more: false, at_once: 16, usd: None, limit };
         assert_eq!(forecast(&to_come), "120 agent turns to come, up to 16 at once; limits: $5.00, 500k tokens");
         let priced = Forecast { usd: Some(12.0), ..to_come };
-        let words = "120 agent turns to come, up to 16 at once, about $12.00 by what such turns have cost; limits: $5.00, 500k tokens";
+        let words = "120 agent turns to come, up to 16 at once, about $12.00 if they cost as much as earlier ones; limits: $5.00, 500k tokens";
         assert_eq!(forecast(&priced), words);
         let to_come = Forecast { or_more: true, limit: Limit { usd: None, tokens: None }, ..to_come };
         assert_eq!(forecast(&to_come), "at least 120 agent turns to come, up to 16 at once; no limits");

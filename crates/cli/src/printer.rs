@@ -1,7 +1,7 @@
 //! Shows a run in the foreground while it continues.
 //!
-//! **Invariant:** every event is shown once and in its order, however far the terminal is behind and whoever recorded it. What
-//! agents say may be missed by a terminal that is slow; `longhaul logs` has it.
+//! **Invariant:** every event is shown once and in order, however slow the terminal is, and whichever process recorded
+//! it. A slow terminal may miss output of agents; `longhaul logs` has it.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use tokio_util::sync::CancellationToken;
 use crate::live::{self, Live};
 use crate::{format_event, numbers, ui};
 
-/// Lists of more items than this are announced.
+/// The printer announces lists that have more items than this.
 const ITEMS_FEW: usize = 20;
 /// How many events are read at once.
 const PAGE: usize = 1000;
-/// How often a look is taken at what others have recorded.
+/// How often the printer reads events that other processes recorded.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// How a run is shown.
@@ -31,15 +31,15 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(crate) enum OutputMode {
     /// A tree that is drawn again in place.
     Tree,
-    /// What happens, and what agents say and do.
+    /// Events, and what agents say and do.
     Lively,
-    /// What happens.
+    /// Events only.
     Quiet,
-    /// The events as they are.
+    /// The events as JSON.
     Json,
 }
 
-/// Shows one run.
+/// Prints one run.
 pub(crate) struct RunPrinter {
     engine: Engine,
     run: RunId,
@@ -50,12 +50,12 @@ pub(crate) struct RunPrinter {
 }
 
 impl RunPrinter {
-    /// Shows what happens after an event; all of it after 0.
+    /// Prints the events after `after`; all events if it is 0.
     pub(crate) fn new(engine: Engine, run: RunId, manner: OutputMode, after: u64) -> Self {
         Self { engine, run, manner, live: Live::default(), seen: after }
     }
 
-    /// Shows what happens until it is told that nothing more will, and then what is still there.
+    /// Prints events until `over` is cancelled, and then the remaining ones.
     pub(crate) async fn watch(mut self, mut pulse: Receiver<EngineEvent>, over: CancellationToken) {
         let (mut ticks, mut changes) = (interval(LOOK), self.engine.changes());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -74,7 +74,7 @@ impl RunPrinter {
             };
             match news {
                 Ok(news) => self.see(news).await,
-                // Events are read again below; the rest is missed.
+                // The events are read again below; only output of agents is lost.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => break,
             }
@@ -105,7 +105,7 @@ impl RunPrinter {
         }
     }
 
-    /// Shows what others have recorded. What agents said here before that was recorded comes first.
+    /// Prints events that other processes recorded. Agent output that arrived here earlier comes first.
     async fn look(&mut self, pulse: &mut Receiver<EngineEvent>) {
         let page = self.page().await;
         while let Ok(news) = pulse.try_recv() {
@@ -116,12 +116,12 @@ impl RunPrinter {
         }
     }
 
-    /// The next events. What cannot be read now can be read later, by `longhaul events`.
+    /// The next events. If the store cannot be read now, `longhaul events` can show them later.
     async fn page(&self) -> Vec<Envelope> {
         self.engine.events(&self.run, self.seen, PAGE).await.unwrap_or_default()
     }
 
-    /// Shows events that were recorded by others, or while the terminal was behind.
+    /// Prints events that other processes recorded, or that came while the terminal was behind.
     async fn catch_up(&mut self, before: u64) {
         while self.seen + 1 < before {
             let page = self.page().await;
@@ -163,7 +163,7 @@ impl RunPrinter {
         Ok(to_come.map(|to_come| format!("  {path}: {}", numbers::forecast(&to_come))))
     }
 
-    /// What agents say and do, where somebody wants to see it.
+    /// Prints what agents say and do, if the output mode shows it.
     fn add(&self, lines: impl IntoIterator<Item = String>) {
         if self.manner == OutputMode::Lively {
             lines.into_iter().for_each(|line| print(Some(line)));
@@ -180,7 +180,7 @@ fn cost(event: &Event, path: &StepPath) -> Option<String> {
     live::cost(path, &format_event::used(event)?)
 }
 
-/// Nobody who reads is no reason to stop the run.
+/// Prints a line. A closed output does not stop the run.
 fn print(line: Option<String>) {
     if let Some(line) = line {
         let _ = ui::print_line(line);

@@ -1,4 +1,4 @@
-//! Rejections at the command line: their words, and their exit codes.
+//! Prints rejections at the command line, and chooses their exit codes.
 
 use longhaul_core::Json;
 use longhaul_core::id::RunId;
@@ -6,7 +6,7 @@ use longhaul_core::rejection::{Rejection, RejectionKind, Remedy};
 use longhaul_runtime::Error;
 use serde_json::json;
 
-/// The exit code for each kind of rejection: 1 the answer is no, 2 the question was wrong, 75 try again later.
+/// The exit code for each kind of rejection: 1 the answer is no, 2 the command was wrong, 75 try again later.
 pub(crate) fn exit_code(kind: RejectionKind) -> u8 {
     match kind {
         RejectionKind::Forbidden | RejectionKind::Conflict | RejectionKind::Untimely => 1,
@@ -15,7 +15,7 @@ pub(crate) fn exit_code(kind: RejectionKind) -> u8 {
     }
 }
 
-/// A remedy as a command or an option.
+/// A remedy, as a command or an option to type.
 fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::GiveInput(name) => format!("give it with --input {name}=…"),

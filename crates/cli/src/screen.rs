@@ -1,10 +1,10 @@
-//! A run on a terminal, live: a tree that is drawn again in place, and keys.
+//! Shows a run live on a terminal: a tree that is redrawn in place, and keys.
 //!
-//! What is shown is a function of what is known ([`frame`], [`table`]), what a key does is one as well ([`act`]). Around them: the terminal
+//! Pure functions decide what is shown ([`frame`], [`table`]) and what a key does ([`act`]). Around them: the terminal
 //! ([`terminal`], [`keys`], [`painter`]) and the loops that bring news ([`watch`], [`top`]).
 //!
-//! **Invariant:** no text reaches the terminal but through [`line::Span`], which takes the characters out that would command it; no line is
-//! wider than the terminal, and the whole is never higher.
+//! **Invariant:** text reaches the terminal only through [`line::Span`], which removes control characters. No line is
+//! wider than the terminal, and no frame is higher.
 
 pub(crate) mod act;
 pub(crate) mod frame;

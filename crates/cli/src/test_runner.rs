@@ -1,7 +1,7 @@
-//! Tests of workflows: what agents, commands and people say stands in a file, and so does what must come of it.
+//! Runs tests of workflows: a file holds the replies of agents, commands and people, and the expected result.
 //!
-//! A test is a real run by a real engine in a folder of its own; no model is asked, and nobody waits: agents answer at once, and when a run
-//! waits for a time, its clock is put forward to it.
+//! A test is a real run by a real engine in a folder of its own. It calls no model and does not wait: agents answer at
+//! once, and when a run waits for a time, the test moves its clock to that time.
 
 pub(crate) mod expect;
 pub(crate) mod file;

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-/// Where data goes. Colours are dropped when nobody sees them.
+/// The stream for data. It drops colours if stdout is not a terminal.
 pub(crate) fn out() -> anstream::AutoStream<io::StdoutLock<'static>> {
     anstream::AutoStream::auto(io::stdout().lock())
 }
@@ -33,7 +33,7 @@ pub(crate) fn print_json_line(value: &serde_json::Value) -> Result<()> {
     Ok(())
 }
 
-/// JSON that means the same, and has nothing in it that a terminal would obey.
+/// JSON with the same meaning, with control characters escaped.
 fn harmless_json(text: &str) -> String {
     let one = |c: char| match c {
         '\n' => c.to_string(),
@@ -43,7 +43,8 @@ fn harmless_json(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// Prints a text of others and ends its line: as it is through a pipe, without anything that a terminal would obey on one.
+/// Prints a text that others wrote, and ends its line. A pipe gets the text unchanged; a terminal gets it without
+/// control characters.
 pub(crate) fn print_foreign(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     let mut shown = Foreign::new(out.is_terminal());
@@ -52,18 +53,18 @@ pub(crate) fn print_foreign(text: &str) -> Result<()> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// A stream of bytes of others on its way to standard output.
+/// A stream of foreign bytes on its way to standard output.
 ///
-/// **Invariant:** through a pipe every byte passes as it is; on a terminal no control character does but the ends of lines and tabs.
+/// **Invariant:** a pipe gets every byte unchanged; a terminal gets no control characters except line ends and tabs.
 #[derive(Debug)]
 pub(crate) struct Foreign {
     is_terminal: bool,
-    /// The beginning of a character, or of the end of a line.
+    /// The first bytes of an incomplete character or line end.
     held: Vec<u8>,
 }
 
 impl Foreign {
-    /// For standard output as it is.
+    /// A stream for the current standard output.
     pub(crate) fn for_stdout() -> Self {
         Self::new(io::stdout().is_terminal())
     }
@@ -72,12 +73,12 @@ impl Foreign {
         Self { is_terminal, held: Vec::new() }
     }
 
-    /// Whether a person sees it.
+    /// Whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// What can be printed now.
+    /// The bytes that can be printed now.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         if !self.is_terminal {
             return bytes.to_vec();
@@ -88,19 +89,19 @@ impl Foreign {
         shown(&whole)
     }
 
-    /// What is left, now that nothing follows.
+    /// The remaining bytes, when nothing follows.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         shown(&std::mem::take(&mut self.held))
     }
 }
 
-/// How many bytes at the end may mean something else with what follows them.
+/// How many bytes at the end may belong to an incomplete character or line end.
 fn open_end(bytes: &[u8]) -> usize {
     if bytes.ends_with(b"\r") {
         return 1;
     }
     let broken = bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
-    // What breaks off is shorter than the longest character, four bytes.
+    // An incomplete character is shorter than the longest one, which has four bytes.
     if broken < 4 { broken } else { 0 }
 }
 
@@ -110,7 +111,7 @@ fn shown(bytes: &[u8]) -> Vec<u8> {
     lines.map(|parts| parts.join("\t")).collect::<Vec<_>>().join("\n").into_bytes()
 }
 
-/// A line of data.
+/// Prints a line of data.
 pub(crate) fn print_line(text: impl std::fmt::Display) -> Result<()> {
     Ok(writeln!(out(), "{text}")?)
 }
@@ -123,13 +124,13 @@ pub(crate) fn deliver(text: &str, file: Option<&Path>) -> Result<()> {
     }
 }
 
-/// Says something to the person, beside the data.
+/// Prints a message to stderr.
 pub(crate) fn say(text: impl std::fmt::Display) {
-    // Nobody to talk to is no reason to stop.
+    // A closed stderr is no reason to stop.
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Says what went wrong, with its causes.
+/// Prints an error with its causes.
 pub(crate) fn complain(error: &anyhow::Error) {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let causes: Vec<String> =
@@ -137,7 +138,7 @@ pub(crate) fn complain(error: &anyhow::Error) {
     say(format!("{red}error{red:#}: {}", causes.join(": ")));
 }
 
-/// Whether the reader of our output has gone away.
+/// Whether the error says that the reader of our output has closed the pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let direct = cause.downcast_ref::<io::Error>().map(io::Error::kind);
@@ -152,19 +153,19 @@ pub(crate) fn bold(text: impl std::fmt::Display) -> String {
     format!("{bold}{text}{bold:#}")
 }
 
-/// `text` so that it steps back.
+/// `text` in a dim colour.
 pub(crate) fn dim(text: impl std::fmt::Display) -> String {
     let dim = Style::new().dimmed();
     format!("{dim}{text}{dim:#}")
 }
 
-/// `text` as good news.
+/// `text` in the colour for success.
 pub(crate) fn good(text: impl std::fmt::Display) -> String {
     let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
     format!("{green}{text}{green:#}")
 }
 
-/// The same for counts of runs, which are larger.
+/// The same for counts of runs, which may be larger.
 pub(crate) fn count_of(n: u64, word: &str) -> String {
     count(usize::try_from(n).unwrap_or(usize::MAX), word)
 }
@@ -174,18 +175,18 @@ pub(crate) fn count(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
-/// `text` as bad news.
+/// `text` in the colour for failure.
 pub(crate) fn bad(text: impl std::fmt::Display) -> String {
     let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
     format!("{red}{text}{red:#}")
 }
 
-/// Whether colours are seen on standard output.
+/// Whether standard output shows colours.
 pub(crate) fn has_colour() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
-/// What to type to call this program: its name where a shell finds it by that, else where it is.
+/// The command that calls this program: its name if the shell finds it, else its path.
 pub(crate) fn program() -> String {
     const NAME: &str = "longhaul";
     let Ok(this) = std::env::current_exe() else { return NAME.to_owned() };
@@ -196,13 +197,13 @@ pub(crate) fn program() -> String {
     if is_found { NAME.to_owned() } else { this.display().to_string() }
 }
 
-/// Text of others, of several lines perhaps, without anything that a terminal would obey.
+/// Foreign text, perhaps of several lines, without control characters.
 pub(crate) fn clean(text: &str) -> String {
     let lines = text.lines().map(|line| longhaul_lang::diagnostic::plain(&line.replace('\t', "    ")));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A value as people read it: text as it is, everything else as JSON.
+/// A value for people: text unchanged, everything else as JSON.
 pub(crate) fn readable(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
@@ -210,7 +211,7 @@ pub(crate) fn readable(value: &serde_json::Value) -> String {
     }
 }
 
-/// Whether a path is that of a step, or of something inside it.
+/// Whether a path names a step or something inside it.
 pub(crate) fn is_at(path: &str, step: &str) -> bool {
     path.strip_prefix(step).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[', '#']))
 }

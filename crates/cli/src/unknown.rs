@@ -1,4 +1,4 @@
-//! A command that does not exist: which one the user may have meant.
+//! Suggests commands for a command that does not exist.
 //!
 //! **Invariant:** every suggestion is a command that exists and is not hidden.
 
@@ -45,7 +45,7 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["docs", "manual"], &["help", "man"]),
 ];
 
-/// What to say about a first word that is no command; nothing about other mistakes.
+/// The message about a first word that is not a command; `None` for other mistakes.
 pub(crate) fn explain(error: &clap::Error, first: Option<&str>) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -67,7 +67,7 @@ fn message(word: &str) -> String {
     text
 }
 
-/// The commands that a word may mean: by what it says in other tools, else by its spelling.
+/// The commands that a word may mean: first by its meaning in other tools, else by its spelling.
 fn suggestions(command: &Command, word: &str) -> Vec<&'static str> {
     let word = word.to_lowercase();
     if let Some((_, meant)) = SYNONYMS.iter().find(|(words, _)| words.contains(&word.as_str())) {
@@ -85,7 +85,7 @@ fn suggestions(command: &Command, word: &str) -> Vec<&'static str> {
     known.into_iter().find(|(name, _)| Some(*name) == best).map(|(_, meant)| meant).unwrap_or_default()
 }
 
-/// The first line of the help of a command, or of one below it.
+/// The first line of the help of a command or a subcommand.
 fn about(command: &Command, name: &str) -> String {
     match name.split_once(' ') {
         Some((group, below)) => {

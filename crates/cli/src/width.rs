@@ -1,21 +1,22 @@
-//! How wide text is on a terminal, and how it is made to fit.
+//! Measures how wide text is on a terminal, and makes it fit.
 //!
-//! **Invariant:** what comes out is never wider than asked, whatever the characters; a width of nothing gives nothing.
+//! **Invariant:** a result is never wider than the caller asks for, whatever the characters; width 0 gives an empty
+//! text.
 
 use std::io::IsTerminal;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What is assumed where nobody knows.
+/// The assumed width if the output is not a terminal.
 const USUAL: usize = 80;
 
-/// The columns of the terminal at standard output; the usual number where there is none.
+/// The columns of the terminal at standard output; the usual number if there is no terminal.
 pub(crate) fn columns() -> usize {
     let told = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
     told.filter(|columns| *columns > 0).unwrap_or(USUAL)
 }
 
-/// The rest of a line after so many columns, cut to the terminal; whole where nobody looks.
+/// The rest of a line after `after` columns, cut to the terminal; uncut if the output is not a terminal.
 pub(crate) fn seen(text: &str, after: usize) -> String {
     if !std::io::stdout().is_terminal() {
         return text.trim_end().to_owned();
@@ -28,7 +29,7 @@ pub(crate) fn of(text: &str) -> usize {
     text.width()
 }
 
-/// A text cut to so many columns; one that is cut ends with `…`.
+/// A text cut to `most` columns; a cut text ends with `…`.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
@@ -49,14 +50,14 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     kept
 }
 
-/// A text cut and filled to exactly so many columns.
+/// A text cut and padded to exactly `columns` columns.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     let cut = cut(text, columns);
     let missing = columns.saturating_sub(cut.width());
     cut + &" ".repeat(missing)
 }
 
-/// A text in lines of at most so many columns, broken between words where that is possible.
+/// A text in lines of at most `most` columns, broken between words if possible.
 pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     let most = most.max(1);
     let mut lines = Vec::new();
@@ -79,7 +80,7 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// A word, in as many pieces as it needs.
+/// A word, in as many pieces as it needs to fit.
 fn pieces(word: &str, most: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for letter in word.chars() {

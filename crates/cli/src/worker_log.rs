@@ -1,6 +1,6 @@
-//! What a worker says about the steps it takes: a line when it takes one, and one when that is over.
+//! Prints the steps that a worker takes: a line at the start of each, and a line at its end.
 //!
-//! **Invariant:** only what this worker makes is told of; what it records for others is theirs.
+//! **Invariant:** a worker reports only its own attempts, not events that it records for others.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ui;
 
-/// The steps that a worker is at.
+/// The steps that a worker is running.
 pub(crate) struct WorkerLog {
     host: Option<String>,
     open: HashSet<(RunId, StepPath, u32)>,
@@ -25,7 +25,7 @@ impl WorkerLog {
         Self { host: engine.host().map(str::to_owned), open: HashSet::new() }
     }
 
-    /// Says what happens until it is told that nothing more will.
+    /// Prints lines until `over` is cancelled.
     pub(crate) async fn tell(mut self, mut pulse: Receiver<EngineEvent>, over: &CancellationToken) {
         loop {
             let news = tokio::select! {
@@ -37,14 +37,14 @@ impl WorkerLog {
                 Ok(EngineEvent::Events(run, events)) => {
                     events.iter().filter_map(|envelope| self.line(&run, &envelope.event)).for_each(ui::say);
                 }
-                // Who is behind misses some lines; the store has all of it.
+                // A slow log misses some lines; the store has all events.
                 Ok(_) | Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             }
         }
     }
 
-    /// What there is to say about an event.
+    /// The line about an event, if there is one.
     fn line(&mut self, run: &RunId, event: &Event) -> Option<String> {
         match event {
             Event::AttemptStarted { path, attempt, host, queued: None, hosted: false, .. } if *host == self.host => {

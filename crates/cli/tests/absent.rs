@@ -1,4 +1,4 @@
-//! Stores that are not there: what only looks makes none, and says so.
+//! Tests stores that do not exist: commands that only read create none, and say so.
 
 use crate::binary;
 
@@ -38,7 +38,7 @@ fn what_only_looks_at_a_store_makes_none() {
     assert_eq!(std::fs::metadata(project.path("empty.db")).unwrap().len(), 0);
 }
 
-/// The store of a project is made by whatever comes first, and so is the one that the environment names for everything.
+/// The first command creates the store of a project, and also the store that the environment names.
 #[test]
 fn the_store_that_is_meant_throughout_is_made_by_what_comes_first() {
     let project = Project::new(ECHO);
@@ -52,7 +52,7 @@ fn the_store_that_is_meant_throughout_is_made_by_what_comes_first() {
     project.ok(&["status", "--store", "other.db", "--help"]);
 }
 
-/// Each checkout makes one; what one of them commits must not be in the way of the others.
+/// Each checkout creates one; what one of them commits must not disturb the others.
 #[test]
 fn git_does_not_see_what_is_made_in_passing() {
     let project = Project::new(ECHO);

@@ -1,4 +1,4 @@
-//! Writing a workflow and testing it without a model: `longhaul new` and `longhaul test`.
+//! Tests writing a workflow and testing it without a model: `longhaul new` and `longhaul test`.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).unwrap();
 }
 
-/// What `longhaul test` says of one test: its differences.
+/// The differences that `longhaul test` reports for one test.
 fn differences(folder: &Path, workflow: &str, test: &str) -> Vec<String> {
     write(folder, "w.yaml", workflow);
     let indented: String = test.lines().map(|line| format!("    {line}\n")).collect();
@@ -39,7 +39,7 @@ fn every_template_checks_clean_and_passes_its_own_tests() {
     let told = longhaul(folder.path(), &["test"]);
     assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
     assert_eq!(told.stderr, "5 passed, 0 failed\n");
-    // Tests are no workflows.
+    // Tests are not workflows.
     let listed = longhaul(folder.path(), &["list"]).stdout;
     assert!(listed.contains("my-loop ") && !listed.contains(".test"), "{listed}");
 }
@@ -105,7 +105,7 @@ fn every_difference_is_told() {
         "prompts: `ship` was not told `x`",
         "files: there is no log",
         "tokens: expected at most 4, but it used 5",
-        "answers: nobody asked for the one to `nobody`",
+        "answers: no step asked for the one to `nobody`",
     ];
     assert_eq!(found.len(), begins.len(), "{found:#?}");
     for (found, begin) in found.iter().zip(begins) {
@@ -150,7 +150,7 @@ expect: {status: succeeded, done: [first, second, third], attempts: {first: 1, s
     assert_eq!(differences(folder.path(), workflow, test), Vec::<String>::new());
     let never = test.replace("crash: second", "crash: fourth").replace("20s", "0s");
     let found = differences(folder.path(), workflow, &never);
-    assert!(found[0].contains("`fourth`, but that was never begun"), "{found:?}");
+    assert!(found[0].contains("`fourth`, but that step never started"), "{found:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! The corpus of mistakes: what `longhaul check` says about each file of `tests/broken`.
+//! Tests the corpus of mistakes: the findings of `longhaul check` for each file of `tests/broken`.
 //!
-//! **Invariant:** every file there is refused or at least warned about, and every finding has a place and says what to do or why.
+//! **Invariant:** every file there is refused or at least gives a warning, and every finding has a place and says what
+//! to do or why.
 
 use crate::snapshot;
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::binary::longhaul;
 
-/// Files in which the mistake changes nothing of what is done.
+/// Files in which the mistake has no effect.
 const ONLY_WARNED: &[&str] = &["loop-that-does-nothing.yaml", "work-buddy-stray-instruction.md"];
 
 #[test]
@@ -28,7 +29,7 @@ fn every_broken_file_is_refused_as_its_snapshot_says() {
     every_snapshot_belongs_to_a_file();
 }
 
-/// Not a test of its own: it would look at the folder while the snapshots are written.
+/// Not a test of its own: it would read the folder while the snapshots are written.
 fn every_snapshot_belongs_to_a_file() {
     let mut kept = names_in(&folder().join("snapshots"));
     kept.sort();
@@ -47,10 +48,10 @@ fn seven_mistakes_are_reported_at_once_and_once_each() {
 #[test]
 fn the_corpus_shows_nearly_every_code() {
     let all: String = files().iter().map(|file| longhaul(&folder(), &["check", file]).stdout).collect();
-    // Those that begin with LH07 are about requests, not about files.
+    // Codes that start with LH07 are about requests, not about files.
     let of_files = longhaul_lang::codes::ALL.iter().map(|entry| entry.code).filter(|code| !code.starts_with("LH07"));
     let missing: Vec<&str> = of_files.filter(|code| !all.contains(*code)).collect();
-    // These are warnings and notes, which refuse no file; LH0414 needs a file outside of this project.
+    // These are warnings and notes, which refuse no file; LH0414 needs a file outside this project.
     assert_eq!(missing, ["LH0306", "LH0311", "LH0414", "LH0514", "LH0515", "LH0605"]);
 }
 
@@ -70,7 +71,7 @@ fn files() -> Vec<String> {
     files
 }
 
-/// What a finding lacks: a place, or words at the place or on what to do.
+/// What a finding lacks: a place, or words at the place or about what to do.
 fn incomplete(file: &str, part: &str) -> Option<String> {
     let finding = part.starts_with("error[") || part.starts_with("warning[") || part.starts_with("note[");
     let place = part.lines().any(|line| line.trim_start().starts_with("--> ") && line.matches(':').count() >= 2);

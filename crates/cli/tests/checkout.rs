@@ -1,6 +1,6 @@
-//! What a checkout, a step and another user cannot do to the runs of somebody.
+//! Tests what a checkout, a step and another user cannot do to a user's runs.
 //!
-//! **Invariant:** nothing that lies in the folder of a project is taken for state; what was acknowledged outlives whatever a step does
+//! **Invariant:** nothing in the folder of a project counts as state; acknowledged data survives whatever a step does
 //! there.
 
 use crate::binary;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::binary::{Told, command, told};
 use tempfile::TempDir;
 
-/// Somebody with a home, and projects elsewhere.
+/// A user with a home, and projects elsewhere.
 struct User(TempDir);
 
 impl User {
@@ -52,7 +52,7 @@ impl User {
         told.stdout
     }
 
-    /// Has a worker look for work in a project until it has done some that is new. What it said.
+    /// Lets a worker look for work in a project until it has done something new. Returns its output.
     fn work(&self, folder: &Path, env: (&str, &Path)) -> String {
         std::fs::write(folder.join("probe.yaml"), ECHO).unwrap();
         let worker = self.command(folder, &["worker"]).env(env.0, env.1).stderr(Stdio::piped()).spawn();
@@ -176,7 +176,7 @@ fn a_store_of_an_earlier_version_is_taken_over_when_somebody_says_so() {
     assert!(user.longhaul(&root, &["store", "adopt"]).stderr.contains("there is no store at"));
 }
 
-/// Only root can give files away; without it, the parts of the project crate test the same.
+/// Only root can give files away; tests of the project crate cover the same without root.
 #[test]
 fn a_project_of_another_user_is_refused_until_it_is_allowed() {
     let user = User::new();
@@ -258,7 +258,7 @@ fn nothing_is_written_through_a_link_among_the_files_of_runs() {
     assert!(told.code == 2 && told.stderr.contains("runs is a link"), "{}", told.stderr);
 }
 
-/// A server that notes whom it works for, named by the file of editors.
+/// A server that notes for whom it works, listed in the editors' file.
 fn with_server(root: &Path, note: &str) {
     std::fs::create_dir_all(root.join("tools")).unwrap();
     std::fs::write(root.join("tools/server.py"), format!("open('{note}', 'w')\n")).unwrap();

@@ -1,8 +1,8 @@
-//! Every file of tests is a part of the one test program of its crate: a file that no `mod` names would never run.
+//! Tests that every test file is part of its crate's test program: a file that no `mod` names would never run.
 
 use std::path::{Path, PathBuf};
 
-/// What stands in a folder.
+/// The entries of a folder.
 fn inside(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).map_or_else(|_| Vec::new(), |found| found.map(|entry| entry.unwrap().path()).collect())
 }
@@ -16,7 +16,7 @@ fn parent(file: &Path) -> PathBuf {
     candidates.into_iter().find(|path| path.exists()).unwrap_or_else(|| panic!("nothing names {}", file.display()))
 }
 
-/// The files below a folder that nothing names.
+/// The files below a folder that no module names.
 fn forgotten(folder: &Path) -> Vec<PathBuf> {
     let (folders, files): (Vec<_>, Vec<_>) = inside(folder).into_iter().partition(|path| path.is_dir());
     let code =

@@ -1,6 +1,7 @@
-//! Consent as people meet it: what asks, what does not, and what is written down about it.
+//! Tests consent: which steps ask, which do not, and what is recorded.
 //!
-//! **Invariant:** a run that its owner starts asks nothing that its workflow does not declare to be of high risk or to be asked for.
+//! **Invariant:** a run that its owner starts asks only about steps that its workflow declares as high risk or as
+//! asking.
 
 use crate::binary::project::{Project, RUN};
 use longhaul_core::consent::{ConsentRequest, Ledger};
@@ -36,7 +37,7 @@ impl Project {
     }
 }
 
-/// A list of one run is not shorter because a journal that is no run is newer.
+/// A list of one run is not shorter because a newer journal is not a run.
 #[test]
 fn journals_beside_the_runs_take_no_place_in_lists() {
     let project = Project::new(PUSH);

@@ -1,4 +1,4 @@
-//! `longhaul demo`, from an empty folder to the report.
+//! Tests `longhaul demo`, from an empty folder to the report.
 
 use crate::binary;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 fn demo(folder: &Path, args: &[&str]) -> Told {
     let temporary = folder.join("tmp");
     std::fs::create_dir_all(&temporary).unwrap();
-    // What the user has set has no part in it.
+    // The user's settings have no effect.
     let mut command = command(folder, &[&["demo"], args].concat());
     command.env("TMPDIR", temporary).env("LONGHAUL_STORE", folder.join("mine.db")).env("LONGHAUL_AGENT", "claude");
     told(command.output().unwrap())
@@ -43,7 +43,7 @@ fn the_engine_is_killed_and_nothing_that_was_finished_is_done_again() {
     assert_eq!(page["crash"]["kept"], serde_json::json!(done));
     assert_eq!(page["crash"]["again"], serde_json::json!(["performance-review", "style-review"]));
 
-    // Every finding is about a line of the change, and the whole of it is what the run returned.
+    // Every finding is about a line of the change, and the report is the output of the run.
     let repository = Path::new(page["repository"].as_str().unwrap());
     let places = added(repository);
     for finding in page["report"]["findings"].as_array().unwrap() {

@@ -1,4 +1,4 @@
-//! Several workers on several machines, which are processes with names of machines, around one PostgreSQL database.
+//! Tests several workers on several machines (processes with names of machines) around one PostgreSQL database.
 use crate::binary;
 mod carry;
 mod fanout;
@@ -17,7 +17,7 @@ use crate::binary::Told;
 
 const RUN: &str = "the-run";
 
-/// A project with the same file on every machine, each in a folder of its own.
+/// A project with the same file on every machine, each in its own folder.
 struct Fleet {
     store: String,
     machines: Vec<(String, TempDir)>,
@@ -34,7 +34,7 @@ impl Fleet {
         Self::unnamed(workflow, &settings)
     }
 
-    /// Folders of which nobody says of which project they are.
+    /// Folders without a project name.
     fn unnamed(workflow: &str, settings: &str) -> Self {
         let machine = |name: &&str| {
             let folder = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ impl Fleet {
         self.status()["status"] == status
     }
 
-    /// Whether it asks something of a kind.
+    /// Whether the run asks a question of a kind.
     fn asks(&self, kind: &str) -> bool {
         self.status()["questions"].as_array().is_some_and(|asked| asked.iter().any(|asked| asked["kind"] == kind))
     }
@@ -106,14 +106,14 @@ impl Fleet {
         told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Which machine made each attempt.
+    /// The machine of each attempt.
     fn made_on(&self) -> Vec<String> {
         let events = self.events();
         let placed = events.iter().filter(|event| event["host"].is_string() && event["path"].is_string());
         placed.map(|event| format!("{} {}", event["path"].as_str().unwrap(), event["host"].as_str().unwrap())).collect()
     }
 
-    /// What the steps have written, a line each.
+    /// The lines that the steps have written.
     fn seen(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.folder("gamma").join("seen")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -128,7 +128,7 @@ impl Worker {
         kill_process(Pid::from_child(&self.0), signal).unwrap();
     }
 
-    /// Has it stop what is under way; answers its exit code.
+    /// Stops it and its running work; returns its exit code.
     fn stop(&mut self) -> Option<i32> {
         self.signal(Signal::TERM);
         self.0.wait().unwrap().code()
@@ -179,7 +179,7 @@ fn a_step_goes_to_who_has_its_labels_and_the_next_one_back_to_its_files() {
     assert!(bert["labels"].as_array().unwrap().contains(&"big".into()));
 }
 
-/// Whether it may end is decided before it says that it has begun: the tests say so after that.
+/// The step decides whether it may end before it says that it has started: the tests allow it after that.
 const LONG: &str = r#"
 name: work
 do:
@@ -191,7 +191,7 @@ do:
       echo ended >> "$SEEN"
 "#;
 
-/// Whoever takes the message in, the one who is at it stops.
+/// Whichever worker receives the message, the one that runs the attempt stops.
 #[test]
 fn a_cancel_told_on_one_machine_stops_the_work_on_another() {
     let fleet = Fleet::of(LONG, "");
@@ -213,14 +213,14 @@ fn a_worker_that_is_told_to_stop_hands_back_what_it_does() {
     assert!(fleet.events().iter().any(|event| event["event"] == "attempt_stopped"));
     assert!(!fleet.told("gamma", &["workers"]).stdout.contains("alpha"));
     std::fs::write(fleet.folder("gamma").join("seen.go"), "").unwrap();
-    // Its files are there.
+    // The files of the run are there.
     let _beta = fleet.worker("beta", &[]);
     let _again = fleet.worker("alpha", &[]);
     until("the end", || fleet.is("succeeded"));
     assert_eq!(fleet.seen(), ["begun alpha", "begun alpha", "ended"]);
 }
 
-/// It slept through its lease, and another one does what it did: when it wakes up, nobody believes it.
+/// It slept through its lease, and another worker has its task: when it wakes up, its results are refused.
 #[test]
 fn a_worker_that_sleeps_through_its_lease_is_not_believed() {
     let zombie = LONG.replace("sleep $long", "sleep $long & wait");
@@ -246,7 +246,7 @@ do:
   - {id: two, run: 'echo two'}
 ";
 
-/// Nothing is done elsewhere unless a person says so.
+/// Nothing runs elsewhere unless a person decides so.
 #[test]
 fn a_run_whose_machine_is_gone_asks_what_to_do() {
     let fleet = Fleet::of(GATE, "[fleet]\nhost_grace = '1s'\n");
@@ -262,7 +262,7 @@ fn a_run_whose_machine_is_gone_asks_what_to_do() {
     let command = format!("longhaul answer {RUN} two wait|abandon|cancel");
     assert!(told.contains(&command), "{told}");
     assert!(told.contains("is not possible: `fleet.sync` was not set when `one` wrote them"), "{told}");
-    // Nobody has it, and its first attempt has not begun.
+    // No worker has it, and its first attempt has not started.
     let line = told.lines().find(|line| line.contains(" two ")).unwrap();
     assert!(!line.contains("on alpha") && !line.contains("attempt"), "{told}");
     let workers = fleet.told("gamma", &["workers"]).stdout;
@@ -279,13 +279,13 @@ fn a_run_whose_machine_is_gone_asks_what_to_do() {
     let events = fleet.told("gamma", &["events", RUN]).stdout;
     assert!(events.contains("▸ one on alpha"), "{events}");
     assert!(["on beta", "by beta"].iter().any(|who| events.contains(&format!("▸ two attempt 2 {who}"))), "{events}");
-    // It is not said to be elsewhere where it was made.
+    // On the machine that made it, nothing says that it is elsewhere.
     std::fs::remove_dir_all(binary::state(fleet.command("beta", &[])).join("runs")).unwrap();
     let told = fleet.told("beta", &["logs", RUN, "two"]).stderr;
     assert!(told.contains("`two` left no files in attempt") && !told.contains("it was made on"), "{told}");
 }
 
-/// Who waits may change their mind, and need not: what was asked is withdrawn when somebody comes back.
+/// A person who waits may decide otherwise, but need not: the question is withdrawn when the machine comes back.
 #[test]
 fn a_machine_that_comes_back_goes_on_whatever_was_asked() {
     let fleet = Fleet::of(GATE, "[fleet]\nhost_grace = '1s'\n");
@@ -304,7 +304,7 @@ fn a_machine_that_comes_back_goes_on_whatever_was_asked() {
     assert_eq!(fleet.happened("host_seen"), 1);
 }
 
-/// A step counts those beside it: how many locks there are while it holds one.
+/// A step counts the steps beside it: how many locks exist while it holds one.
 const MANY: &str = r#"
 name: work
 limits: {parallel: 20}
@@ -339,7 +339,7 @@ do:
       - {id: item, workspace: any, prompt: 'Item {{ item }}'}
 ";
 
-/// A turn is counted from when somebody takes it until its end is recorded.
+/// A turn counts from its claim until its end is recorded.
 #[test]
 fn an_agent_has_no_more_turns_at_once_than_the_fleet_may() {
     let fleet = Fleet::of(PROMPTS, "[fleet.backends.scripted]\nmax = 2\n");
@@ -368,7 +368,7 @@ do:
   - {id: two, run: 'cat left.txt'}
 ";
 
-/// What is in one checkout is not in another, whatever the machine is called.
+/// Files in one checkout are not in another one, whatever the name of the machine.
 #[test]
 fn two_checkouts_of_a_machine_do_not_share_files() {
     let fleet = Fleet { is_one: true, ..Fleet::of(FILES, "") };
@@ -419,14 +419,14 @@ do:
   - {id: more, run: 'touch more.txt', workspace: any}
 "#;
 
-/// What is started in a folder of no known project works in no other one, whoever is there.
+/// Work that starts in a folder of no known project runs in no other folder, whichever workers are there.
 #[test]
 fn what_is_started_in_a_folder_of_no_known_project_is_done_there() {
     let fleet = Fleet::unnamed(LEAVES, "");
     fleet.git("beta", &["init", "-q"]);
     fleet.git("beta", &["commit", "-q", "--allow-empty", "-m", "another one"]);
     let told = fleet.told("gamma", &["run", "work.yaml", "--run-id", RUN, "--detach"]);
-    assert!(told.stderr.contains("the project of this folder is not known (no git repository is"), "{}", told.stderr);
+    assert!(told.stderr.contains("this folder has no project name (no git repository is"), "{}", told.stderr);
     let _others = ["alpha", "beta"].map(|machine| fleet.worker(machine, &[]));
     until("the wait", || fleet.is("waiting"));
     let text = fleet.told("beta", &["status", RUN]).stdout;
@@ -434,7 +434,7 @@ fn what_is_started_in_a_folder_of_no_known_project_is_done_there() {
     let gamma = fleet.worker("gamma", &[]);
     until("the gate", || fleet.asks("approval"));
     drop(gamma);
-    // A person may leave that folder, but not for a checkout of some project.
+    // A person may give up that folder, but not for a checkout of another project.
     assert_eq!(fleet.told("beta", &["machines", "abandon", RUN]).code, 0);
     assert_eq!(fleet.told("beta", &["approve", RUN]).code, 0);
     until("the end", || fleet.is("succeeded"));

@@ -1,6 +1,6 @@
-//! Who may answer what a run asks: who started it, who was given the secret, and never the run itself.
+//! Tests who may answer the questions of a run: its owner and holders of the secret, but never the run itself.
 //!
-//! **Invariant:** an answer that is refused leaves the run exactly as it was.
+//! **Invariant:** a rejected answer leaves the run exactly as it was.
 
 use crate::binary::project::{Project, RUN};
 use longhaul_core::event::Answer;
@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 const GATE: &str = "do:\n  - {id: go, approve: Continue?}\n  - {id: a, run: echo done}\n";
 
 impl Project {
-    /// It continues waiting, too.
+    /// The answer is rejected, and the run still waits.
     fn stands(&self, args: &[&str], reason: &str) {
         self.refuses(args, reason);
         assert_eq!(self.longhaul(&["resume", RUN]).code, 3, "it waits as before");
     }
 
-    /// What a step of the run wrote down.
+    /// The text that a step of the run wrote.
     fn out(&self) -> String {
         std::fs::read_to_string(self.path("out")).unwrap_or_default()
     }
@@ -110,7 +110,7 @@ fn what_was_shown_before_is_not_an_answer_to_what_is_asked_now() {
     assert!(told(message(status["questions"][0]["shown"].as_str().unwrap().to_owned())).is_ok());
 }
 
-/// A run that another face starts.
+/// A run that another interface starts.
 fn started_by(project: &Project, owner: Origin) {
     project.ok(&["run", "w.yaml", "--run-id", "other-1", "--detach"]);
     let exported: Value = serde_json::from_str(&project.ok(&["export", "other-1"])).unwrap();
@@ -157,7 +157,7 @@ fn a_role_answers_and_nobody_else() {
     assert_eq!(project.found("answered")["caller"]["roles"], json!(["release"]));
 }
 
-/// An earlier version called the holder of a secret `token`; what it left in the inbox is as good as before.
+/// An earlier version called the holder of a secret `token`; its messages in the inbox still work.
 #[test]
 fn a_secret_that_an_earlier_version_took_is_good() {
     let project = waiting(&GATE.replace("Continue?}", "Continue?, approvals: 'role:release'}"));
@@ -177,7 +177,7 @@ fn a_secret_that_an_earlier_version_took_is_good() {
     assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
 }
 
-/// At the command line, too, somebody else has to approve, and nobody twice.
+/// At the command line, too, another person must approve, and nobody may approve twice.
 #[test]
 fn who_started_a_run_does_not_approve_what_somebody_else_has_to() {
     let gate = |rule: &str| GATE.replace("Continue?}", &format!("Continue?, approvals: {rule}}}"));
@@ -214,7 +214,7 @@ fn a_run_keeps_the_policy_it_was_started_with() {
     project.stands(&["approve", RUN], "only `release` may answer this");
 }
 
-/// A gate, and beside it a step that tries to answer it. What it is told ends up in a file.
+/// A gate, and beside it a step that tries to answer it. The reply goes to a file.
 fn answering_itself(script: &str) -> Project {
     let project = Project::new("steps:\n  - {id: go, approve: Continue?}\n  - {id: sly, run: {script: sly.sh}}\n");
     std::fs::write(project.path("sly.sh"), format!("exec >>$OUT 2>&1\n{script}\necho code $?\nexit 0\n")).unwrap();
@@ -238,7 +238,7 @@ fn a_step_does_not_answer_for_its_run() {
 
 #[test]
 fn a_step_that_hides_where_it_comes_from_does_not_answer() {
-    // Whoever started it has ended, and nothing in its environment tells: only the engine above it does.
+    // The process that started it has ended, and its environment shows nothing: only the engine above it does.
     let orphan = "mkfifo start end
 env -i HOME=$HOME PATH=$PATH sh -c '(read go <start; '$LONGHAUL' approve run-1 go >orphan 2>&1; echo >end) &'
 echo >start; read go <end; cat orphan; false";

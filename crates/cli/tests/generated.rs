@@ -1,6 +1,6 @@
-//! What is generated from the catalogue: the reference, the editors' schema, and the examples in it.
+//! Tests the files that are generated from the catalogue: the reference, the editors' schema, and the examples in it.
 //!
-//! **Invariant:** the files in `docs/reference` are what the code makes; every example checks clean; the schema
+//! **Invariant:** the files in `docs/reference` are what the code makes; every example has no findings; the schema
 //! accepts what the checker accepts.
 
 use crate::snapshot;
@@ -71,7 +71,7 @@ fn the_schema_accepts_every_native_file() {
     let validator = jsonschema::validator_for(&schema::workflow()).unwrap();
     let mut count = 0;
     let files = ["examples", "workflows", "tests/native"].iter().flat_map(|folder| yaml_in(&root().join(folder)));
-    // What the scripted agent says is no workflow.
+    // Replies of the scripted agent are not workflows.
     for file in files.filter(|file| !file.ends_with("replies.yaml")) {
         let value = as_json(&file);
         let errors: Vec<String> =

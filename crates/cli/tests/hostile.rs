@@ -1,7 +1,6 @@
-//! Files that want to break the reader: each is refused with a finding, by the real binary, in bounded memory.
+//! Tests files that attack the reader: the real binary refuses each with a finding, in bounded memory.
 //!
-//! The child gets 600 MB of address space and a minute; a blow-up of either kind fails the test. Nothing
-//! here measures time.
+//! The child gets 600 MB of address space and a minute; exceeding either fails the test. Nothing here measures time.
 
 mod child;
 mod graphs;

@@ -1,4 +1,4 @@
-//! The house is as its documents say: crates, arrows, names, and the stations of each walk.
+//! Tests that the code matches its documents: crates, dependencies, names, and the stations of each walk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,11 +7,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Crates that are for tests and measurements only: the picture leaves them out.
+/// Crates for tests and measurements only: the picture leaves them out.
 const BESIDE: &[&str] = &["testkit", "bench"];
-/// Where the picture of the crates begins and ends in `ARCHITECTURE.md`.
+/// The start and the end of the picture of the crates in `ARCHITECTURE.md`.
 const PICTURE: (&str, &str) = ("<!-- crates: made by a test -->\n```\n", "```\n");
-/// Other systems, as they are spelled in code.
+/// The names of other systems, as code spells them.
 const SYSTEMS: &[&str] =
     &["agent007", "workhorse", "work_buddy", "work-buddy", "workbuddy", "valet", "codex-workflows"];
 /// Folders that translate another system, and files that show people its name.
@@ -53,7 +53,7 @@ fn collect(folder: &Path, found: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Which crate of ours depends on which, as cargo knows it.
+/// The dependencies between our crates, from cargo.
 fn arrows() -> BTreeMap<String, BTreeSet<String>> {
     let cargo = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -80,7 +80,7 @@ fn needs(package: &Value) -> BTreeSet<String> {
     ours.filter_map(|dependency| dependency["name"].as_str()?.strip_prefix("longhaul-")).map(str::to_owned).collect()
 }
 
-/// The crates from the top of the house to its floor: each line depends on lines below it only.
+/// The crates from top to bottom: each line depends only on lines below it.
 fn picture() -> String {
     let arrows = arrows();
     let mut left: Vec<&String> = arrows.keys().collect();
@@ -135,7 +135,7 @@ fn public_types(text: &str) -> impl Iterator<Item = &str> {
 fn no_two_public_types_have_the_same_name() {
     let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (file, text) in sources() {
-        // A module's error type is called `Error`; its module says whose.
+        // A module's error type is called `Error`; the module says whose it is.
         for name in public_types(&text).filter(|name| *name != "Error") {
             seen.entry(name.to_owned()).or_default().push(file.clone());
         }

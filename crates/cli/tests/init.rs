@@ -1,4 +1,4 @@
-//! `longhaul init` on real files: what it writes, that it does so once, and that it takes everything back.
+//! Tests `longhaul init` on real files: what it writes, that it writes it once, and that it removes everything.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ fn what_is_written_is_written_once_and_can_be_taken_back() {
         place.done(&[&["--yes", "--editor", EDITORS], scope].concat());
         let after = place.files();
         let servers = after.values().filter(|text| text.contains("\"mcp\"")).count();
-        // Of a project, Copilot reads the file of Claude Code.
+        // In a project, Copilot reads the file of Claude Code.
         assert_eq!(servers, if scope.is_empty() { 7 } else { 8 }, "{:?}", after.keys());
         let said = place.done(&[&["--editor", EDITORS], scope].concat());
         assert!(said.contains("everything is there already"), "{said}");

@@ -1,6 +1,6 @@
-//! Agents as people see them while they work, afterwards, and in the account of a run.
+//! Tests what people see of agents: while they work, afterwards, and in the summary of a run.
 //!
-//! The agent is a script that speaks as Claude Code does.
+//! The agent is a script that prints the stream of Claude Code.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 const RUN: &str = "run-1";
 
-/// Says what stands in `stream`; at a line `wait` it waits until there is a file `go`.
+/// Prints the file `stream`; at a line `wait` it waits for a file `go`.
 const AGENT: &str = r#"#!/bin/sh
 here=$(dirname "$0")
 if [ "$1" = --version ]; then echo '2.1.400 (Claude Code)'; exit; fi
@@ -104,7 +104,7 @@ impl Project {
     }
 }
 
-/// Waits for something that other processes bring about.
+/// Waits for something that other processes do.
 fn until(what: &str, holds: impl Fn() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !holds() {

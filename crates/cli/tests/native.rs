@@ -1,7 +1,7 @@
-//! Files that are as they should be: `tests/native` in the native language, `tests/dialects` in others.
+//! Tests correct files: `tests/native` in the native language, `tests/dialects` in others.
 //!
-//! **Invariant:** native files give no finding but that a key has no effect yet; laying a file out again, or converting it from a dialect,
-//! changes nothing of its plan.
+//! **Invariant:** native files give no finding except that a key has no effect yet; formatting a file, or converting it
+//! from a dialect, does not change its plan.
 
 use std::path::{Path, PathBuf};
 
@@ -104,7 +104,7 @@ fn name_of(file: &Path) -> String {
     file.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// The workflow files of a folder and of the folders in it, without what belongs to them.
+/// The workflow files of a folder and its subfolders, without the files that belong to them.
 fn workflows_in(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in entries(folder) {

@@ -1,4 +1,4 @@
-//! Where people stumble on their first days: what is typed in good faith works, or says what to do instead.
+//! Tests the first days of a user: a reasonable command works, or the message says what to do instead.
 
 use crate::binary::project::{Project, RUN};
 
@@ -168,7 +168,7 @@ fn a_grant_answers_what_was_asked_before_it() {
     let project = Project::new("name: w\ndo:\n  - {id: a, run: echo deployed, risk: high, uses: ['web:deploy']}\n");
     assert_eq!(project.run().code, 3);
     project.ok(&["consent", "grant", "web:deploy", "--once"]);
-    // A second one finds the question answered, and is not used up for it.
+    // A second grant finds the question answered, and stays unused.
     project.ok(&["consent", "grant", "web:deploy", "--once"]);
     assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
     assert_eq!(project.found("answered")["caller"]["auth"], "grant");
@@ -188,7 +188,7 @@ fn a_name_of_a_file_beside_is_hinted_at() {
     assert!(told.stderr.contains("did you mean `w.yaml`?"), "{}", told.stderr);
 }
 
-/// A step's script is named like its workflow as often as not.
+/// A step's script often has the same name as its workflow.
 #[test]
 fn a_script_with_the_name_of_a_workflow_is_not_taken_for_it() {
     let project = Project::new(ECHO);
@@ -356,7 +356,7 @@ fn a_run_that_waits_for_a_person_needs_you() {
     assert!(!project.ok(&["runs"]).contains("needs you"));
 }
 
-/// Commands that have commands below them.
+/// Commands with subcommands.
 const GROUPS: [&str; 5] = ["consent", "machines", "registry", "store", "triggers"];
 
 #[test]

@@ -1,6 +1,6 @@
-//! What commands say came of them: applied, and what follows; or rejected, and who was first.
+//! Tests the results that commands report: applied, and what follows; or rejected, and who was first.
 //!
-//! **Invariant:** of commands that exclude each other one is applied, whichever process gives it.
+//! **Invariant:** of commands that exclude each other, exactly one is applied, whichever process sends it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

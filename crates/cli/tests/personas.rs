@@ -1,4 +1,5 @@
-//! `longhaul personas`, `longhaul skills` and `longhaul list`: what there is, where it came from, and what it hides.
+//! Tests `longhaul personas`, `longhaul skills` and `longhaul list`: the entries, their origins, and which ones they
+//! hide.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use crate::binary::longhaul;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder that is a project, whatever lies above it.
+/// A folder that is a project, whatever is above it.
 fn project() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join(".longhaul")).unwrap();

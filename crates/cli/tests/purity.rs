@@ -1,8 +1,8 @@
-//! `core`, `lang` and `draw` stay pure: what they are built from cannot reach a clock, a file or a network.
+//! Tests that `core`, `lang` and `draw` stay pure: their dependencies cannot reach a clock, a file or a network.
 
 use std::process::Command;
 
-/// Crates whose presence means that something other than arguments is read, each with the reason.
+/// Crates that read something other than arguments, each with the reason.
 const BANNED: &[(&str, &str)] = &[
     ("tokio", "an async runtime"),
     ("mio", "system events"),

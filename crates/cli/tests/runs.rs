@@ -1,6 +1,6 @@
-//! Runs as people meet them: answers from other processes, interruptions, failures, looking back.
+//! Tests runs: answers from other processes, interruptions, failures, looking back.
 //!
-//! **Invariant:** what one process tells a run reaches the one that drives it; what does not fit is refused with the reason
+//! **Invariant:** a message from one process reaches the process that drives the run; a rejected message has a reason
 //! and changes nothing.
 
 mod archive;
@@ -46,7 +46,7 @@ impl Project {
     }
 }
 
-/// A command that continues beside the test, and ends with it.
+/// A command that runs beside the test, and ends with it.
 struct Background(Option<Child>);
 
 impl Background {
@@ -74,7 +74,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Waits for something that other processes bring about.
+/// Waits for something that other processes do.
 fn until(what: &str, holds: impl Fn() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -91,7 +91,7 @@ do:
   - {id: after, run: 'echo after >> "$LOG"'}
 "#;
 
-/// A step that continues until it is stopped the first time, and does nothing the second time.
+/// A step that runs until it is stopped the first time, and does nothing the second time.
 const LONG: &str = r#"
 name: long
 do:
@@ -173,7 +173,7 @@ fn an_answer_that_was_not_asked_for_is_refused_at_once_with_what_would_be_taken(
     project.refuses(&["answer", RUN, "scope", r#"{"depth": "3"}"#], r#"`depth`: "3" is not of type "integer""#);
     project.ok(&["answer", RUN, "scope", r#"{"depth": 3}"#]);
     project.longhaul(&["resume", RUN]);
-    // A label that looks like a number is a text all the same.
+    // A label that looks like a number is still a text.
     project.ok(&["answer", RUN, "label", "42"]);
     let resumed = project.start(&["resume", RUN]);
     until("the wait", || project.count("wait_started") == 1);
@@ -258,7 +258,7 @@ fn a_process_that_slept_through_its_lease_stops_what_another_took_over() {
     assert!(project.has_children(), "a stopped engine cannot have ended its command");
     sleeper.signal("CONT");
     assert_eq!(sleeper.end().code, 0);
-    // Its guard ends what it left, if it was quicker.
+    // Its guard ends its leftovers, if it was quicker.
     until("the end of its command", || !project.has_children());
     assert_eq!(project.log(), ["first", "long", "long", "last"]);
     assert_eq!(project.count("run_finished"), 1);
@@ -300,7 +300,7 @@ fn a_run_may_be_interrupted_as_often_as_people_like() {
         assert_eq!(run.end().code, 130, "round {round}");
     }
     assert_eq!((project.count("attempt_stopped"), project.count("question_asked")), (6, 0));
-    // What follows fails, and is tried once more as the workflow says: no stop was a try.
+    // The next step fails and is retried once, as the workflow says: no stop counted as a retry.
     assert_eq!(project.longhaul(&["resume", RUN]).code, 1);
     assert_eq!((project.log().len(), project.count("attempt_failed")), (8, 2));
 }

@@ -1,4 +1,4 @@
-//! `longhaul registry` and `triggers`, the real command, and the old names of `registry`.
+//! Tests `longhaul registry` and `triggers` with the real command, and the old names of `registry`.
 
 use crate::binary::{Told, longhaul};
 use serde_json::Value;

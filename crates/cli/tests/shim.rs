@@ -1,4 +1,4 @@
-//! The real command as a shim: what it costs to have one for each agent.
+//! Tests the cost of the real command as a shim for each agent.
 
 use std::fs;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use longhaul_agents::contract::{Invocation, Stopped};
 use longhaul_agents::shim::{AttemptOutcome, Shim, Spec};
 
-/// For an agent that has said a megabyte and thinks. The program itself is in memory once for all of them, and large only while
-/// it is not optimised.
+/// The limit for an agent that has printed a megabyte and is thinking. The program itself is in memory once for all
+/// shims, and large only in builds without optimisation.
 const OWN_KB_MAX: u64 = 5_000;
 
 #[tokio::test]

@@ -1,8 +1,8 @@
-//! The manual of mistakes: every code has a page, and every page says the truth.
+//! Tests the manual of mistakes: every code has a page, and every page is correct.
 //!
-//! **Invariant:** the codes in the sources, the list in `codes.rs` and the pages in `docs/errors` are the same
-//! set; the file under "Wrong" gives the page's code and no other error, the one under "Right" gives nothing. Codes of requests
-//! (`LH07…`) are about no file.
+//! **Invariant:** the codes in the sources, the list in `codes.rs` and the pages in `docs/errors` are the same set; the
+//! file under "Wrong" gives the page's code and no other error, the one under "Right" gives nothing. Codes of requests
+//! (`LH07…`) belong to no file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use longhaul_lang::diagnostic::Severity;
 use longhaul_lang::world::{Able, Bare, FoundWorkflow, NameKind, Unavailable, World};
 use longhaul_lang::{CheckReport, CheckRequest, codes};
 
-/// Codes whose mistake cannot be shown as a block of YAML: it is in the bytes.
+/// Codes whose mistake a block of YAML cannot show: it is in the bytes.
 const WITHOUT_WRONG: &[&str] = &["LH0103"];
 
 #[test]
@@ -73,7 +73,7 @@ fn what_a_page_calls_right_is_clean() {
         let files = blocks(entry.page, "Right");
         assert!(!files.is_empty(), "{} shows no way out", entry.code);
         let report = check(files);
-        // How a trigger is written right is told although nothing acts upon it yet.
+        // The page shows a correct trigger, although nothing reads it yet.
         let is_known = |code: &str| code == "LH0514" && entry.code != "LH0514";
         assert!(report.diagnostics.iter().all(|found| is_known(found.code)), "{}", told(entry.code, &report));
     }
@@ -129,7 +129,7 @@ fn told(code: &str, report: &CheckReport) -> String {
     format!("the page of {code}:{}", all.collect::<String>())
 }
 
-/// The files of a page, and a few names.
+/// The files of a page, and a few other names.
 struct Pages {
     files: BTreeMap<String, String>,
     bare: Bare,

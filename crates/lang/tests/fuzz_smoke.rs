@@ -1,6 +1,6 @@
-//! The bodies of the fuzz targets on generated text and on mutated files of the repository.
+//! Runs the bodies of the fuzz targets on generated text and on mutated files of the repository.
 //!
-//! Cases are the same in every run; `PROPTEST_CASES` asks for more of them.
+//! The cases are the same in every run; `PROPTEST_CASES` asks for more.
 
 #![expect(clippy::disallowed_methods, reason = "a test may read the files it mutates")]
 #[path = "../../../fuzz/bodies.rs"]
@@ -11,7 +11,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
-/// Pieces that mean something to one of the readers.
+/// Pieces that have a meaning for one of the readers.
 const PIECES: &[&str] = &[
     "\n",
     "  ",

@@ -1,4 +1,4 @@
-//! What a browser gets for which path, with and without the dashboard.
+//! Tests the answer for each path of a browser, with and without the dashboard.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ fn text(page: Page) -> &'static str {
     std::str::from_utf8(page.bytes).unwrap()
 }
 
-/// What the first page names in `src` and `href`.
+/// The files that the first page names in `src` and `href`.
 fn named() -> Vec<&'static str> {
     let index = text(page("/").unwrap());
     let places = index.split('"').filter(|part| part.starts_with('/'));
@@ -63,7 +63,7 @@ fn packed_files_begin_as_gzip_does_and_are_shorter() {
     }
 }
 
-/// What a browser loads before anything shows: the first page, and what it names.
+/// The files that a browser loads before anything shows: the first page, and what it names.
 #[test]
 fn the_first_load_is_below_300_kilobytes() {
     let sizes = named().into_iter().chain(["/"]).map(|path| {

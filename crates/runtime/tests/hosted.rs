@@ -1,4 +1,5 @@
-//! Hosted runs on a real store: whatever is dropped, doubled or late, every result is recorded once and nothing stands still.
+//! Tests hosted runs on a real store: whatever is dropped, doubled or late, every result is recorded once and no run
+//! stops.
 
 mod bench;
 
@@ -175,7 +176,7 @@ steps:
     assert_eq!((ran, bench::prompts(&next)), (vec!["keep"], vec!["close hard".to_owned()]));
     assert!(bench.dir.path().join("kept.txt").exists());
     assert_eq!(next.results.keys().collect::<Vec<_>>(), ["keep", "think"]);
-    // A picture that got lost on the way is drawn again.
+    // An answer that got lost on the way can be read again.
     assert_eq!(bench.engine().next(&run, "ed").await.unwrap().auto_ran, next.auto_ran);
 }
 
@@ -196,7 +197,7 @@ steps:
     let first = engine.next_within(&run, "ed", Duration::ZERO).await.unwrap();
     let first = if first.ready.is_empty() { engine.next(&run, "ed").await.unwrap() } else { first };
     assert_eq!(bench::prompts(&first), ["look around"]);
-    // The engine is running, and takes the result in all the same.
+    // An engine is driving the run, and still accepts the result.
     let next = engine.submit_within(&run, "look", said("seen"), "ed", Duration::ZERO).await.unwrap();
     assert_eq!((next.status, next.message.as_str()), (HostStatus::Waiting, "the engine is running `build`; ask again"));
     std::fs::write(bench.dir.path().join("go"), "").unwrap();
@@ -323,7 +324,7 @@ async fn only_a_run_for_a_host_hands_its_steps_out() {
     assert_eq!(bench.events(&run).await.len(), 1);
 }
 
-/// Makes a call and kills whoever makes it, with everything that it has begun, after so many steps of its own.
+/// Makes a call and kills its caller, with everything that it has started, after so many polls.
 fn killed_after<T>(polls: usize, call: impl AsyncFnOnce() -> T) -> Option<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let left = runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! What was made cheap still does what it did: snapshots, the worker's looks, mail for runs that are parked.
+//! Tests that optimised parts still work: snapshots, the worker's checks, messages for waiting runs.
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Schedules in virtual time, on a store in a file that several engines share: each time is kept once, what was missed is made
-//! up for, and nobody is crowded out for good.
+//! Tests schedules in virtual time, on a store in a file that several engines share: each time fires once, missed times
+//! fire later, and no trigger is blocked for good.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const WAITS: &str = "name: waits\ndo:\n  - {id: gate, approve: Continue?}\n";
 
-/// A clock that is set.
+/// A clock that the test sets.
 #[derive(Debug, Default)]
 struct Set(AtomicI64);
 
@@ -31,7 +31,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// A schedule every five minutes that was kept at 10:00.
+    /// A schedule every five minutes that last fired at 10:00.
     async fn kept_at_ten() -> Self {
         let bench = Self { dir: tempfile::tempdir().unwrap(), clock: Arc::default() };
         bench.set("2026-11-15T09:58:00Z");
@@ -54,13 +54,13 @@ impl Bench {
         Engine::new(Arc::new(store), Arc::clone(&self.clock) as Arc<dyn Clock>, options)
     }
 
-    /// What is started at a moment.
+    /// The runs that start at a time.
     async fn tick(&self, engine: &Engine, moment: &str) -> Vec<String> {
         self.set(moment);
         engine.tick(&startable).await.unwrap().iter().map(ToString::to_string).collect()
     }
 
-    /// Ends every run, so that others may begin.
+    /// Ends every run, so that others may start.
     async fn end_all(&self, engine: &Engine) {
         for row in engine.list(Query { limit: 100, ..Query::default() }).await.unwrap() {
             let _ = engine.tell(&row.run, Message::Cancel { reason: None, by: None }, None).await;
@@ -68,7 +68,7 @@ impl Bench {
         }
     }
 
-    /// Deliveries, without the day.
+    /// The deliveries, without the day.
     async fn deliveries(&self, engine: &Engine) -> Vec<String> {
         let shelf = engine.registry().await.unwrap();
         let (_, armed) = shelf.trigger("five").unwrap();
@@ -168,7 +168,7 @@ async fn who_has_too_many_runs_waits_and_is_not_forgotten() {
     assert_eq!(bench.tick(&engine, "2026-11-15T10:32:00Z").await, ["t2-202611151025", "t2-202611151030"]);
 }
 
-/// Who waits for people does nothing meanwhile, and people may take days.
+/// A run that waits for people does nothing meanwhile, and people may take days.
 #[tokio::test]
 async fn runs_that_wait_for_people_or_are_paused_are_in_nobodys_way() {
     let bench = Bench::kept_at_ten().await;

@@ -1,4 +1,4 @@
-//! A copy of a store shows what the store shows, of whatever kinds they are.
+//! Tests that a copy of a store shows the same as the store, for all kinds of stores.
 use std::sync::Arc;
 
 use longhaul_store::conformance::{
@@ -8,7 +8,7 @@ use longhaul_store::{
     Append, Blob, Copied, Error, Memory, Posted, Postgres, PostgresOptions, Query, Sqlite, SqliteOptions, copy,
 };
 
-/// Runs with all that runs can have; one of them with more events than are copied at once.
+/// Runs with everything that runs can have; one of them with more events than one batch of the copy.
 async fn fill(store: &Given) {
     let long = made(store, "long").await;
     for _ in 0..3 {
@@ -27,7 +27,7 @@ async fn fill(store: &Given) {
     made(store, "aaaa").await;
 }
 
-/// What both show, but for the ids that a store gives messages.
+/// Compares what both show, except the ids that a store gives to messages.
 async fn same(here: &Given, there: &Given) {
     let rows = here.runs(Query::default()).await.unwrap();
     assert_eq!(there.runs(Query::default()).await.unwrap(), rows);
@@ -62,7 +62,7 @@ async fn a_store_goes_from_memory_to_a_file_to_a_database_and_back() {
         assert_eq!(copy(pair[0].as_ref(), pair[1].as_ref()).await, Ok(Copied { runs: 3, events: 1_207 }));
         same(&pair[0], &pair[1]).await;
         assert_eq!(pair[1].check().await, Ok(vec![]));
-        // What was consumed long ago is not taken again.
+        // A message that was consumed long ago is not accepted again.
         assert_eq!(pair[1].post(message(&id("rich"), "hook", "1")).await, Ok(Posted::Duplicate));
         advance(&pair[1], &id("aaaa"), |_| ()).await.unwrap();
         pair[1].remove(&id("aaaa")).await.unwrap();

@@ -1,4 +1,4 @@
-//! What only a store in a database does: versions of its tables, news of other processes, its clock, damage.
+//! Tests what only a store in a database has: versions of its tables, news from other processes, its clock, damage.
 use std::sync::Arc;
 
 use longhaul_store::conformance::{advance, event, id, made, making, message, server, start, task, worker};
@@ -29,7 +29,7 @@ async fn many_may_open_a_new_store_at_once() {
     assert_eq!(open(&address).await.unwrap().runs(Query::default()).await.unwrap().len(), 8);
 }
 
-/// A newer program may have added to the tables; whether this one can still use them is for the newer one to say.
+/// A newer program may have added to the tables; the newer program decides whether this one can still use them.
 #[tokio::test(flavor = "multi_thread")]
 async fn newer_tables_are_used_if_they_say_so_and_refused_if_not() {
     let address = server::shared().address();
@@ -59,7 +59,7 @@ async fn other_processes_are_heard_of() {
     watch.changed().await.unwrap();
 }
 
-/// Hints can be lost; looking is enough.
+/// Hints can be lost; polling is enough.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_written_past_the_program_is_heard_of() {
     let address = server::shared().address();
@@ -70,8 +70,8 @@ async fn what_is_written_past_the_program_is_heard_of() {
     watch.changed().await.unwrap();
 }
 
-/// A worker that waits for work is not woken by what others do with theirs. Now and then a look at the number of changes comes before
-/// the hint, and does not know what was written: then once more.
+/// Progress of others does not wake a worker that waits for work. Sometimes a poll of the change counter comes before
+/// the hint, and does not know what was written: then the worker wakes once more.
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_of_others_is_not_taken_for_work() {
     let address = server::shared().address();
@@ -91,7 +91,7 @@ async fn progress_of_others_is_not_taken_for_work() {
     panic!("progress was taken for work each time");
 }
 
-/// Whoever glances at the store looks at the number of changes, too.
+/// A glance at the store also reads the change counter.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_glance_notices_what_others_have_written_and_tells_of_it_twice() {
     let address = server::shared().address();
@@ -116,7 +116,7 @@ async fn its_clock_is_that_of_the_server() {
     assert!((before..=after).contains(&now), "{before} {now} {after}");
 }
 
-/// Whether a run may begin depends on those that were made before it, so none may turn up later with a smaller number.
+/// Whether a run may start depends on earlier runs, so none may appear later with a smaller number.
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_become_visible_in_the_order_of_their_numbers() {
     let address = server::shared().address();
@@ -143,7 +143,7 @@ async fn runs_become_visible_in_the_order_of_their_numbers() {
     assert_eq!(runs, ["later", "early"]);
 }
 
-/// A connection past the program, to stand still in the middle of something.
+/// A connection past the program, to stop in the middle of a transaction.
 async fn by_hand(address: &str) -> tokio_postgres::Client {
     let (place, schema) = address.split_once("?schema=").unwrap();
     let (client, connection) = tokio_postgres::connect(place, tokio_postgres::NoTls).await.unwrap();
@@ -152,7 +152,7 @@ async fn by_hand(address: &str) -> tokio_postgres::Client {
     client
 }
 
-/// Who asks meanwhile gets others, and does not wait.
+/// A second caller gets other tasks, and does not wait.
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_that_somebody_is_about_to_take_are_passed_over() {
     let address = server::shared().address();
@@ -170,7 +170,7 @@ async fn tasks_that_somebody_is_about_to_take_are_passed_over() {
     assert_eq!(holders, [Some(worker("first")), Some(worker("second"))]);
 }
 
-/// What each statement breaks, and what is then said.
+/// The damage of each statement, and the finding.
 #[tokio::test(flavor = "multi_thread")]
 async fn damage_is_found() {
     for (damage, said) in [
@@ -196,7 +196,7 @@ async fn damage_is_found() {
     }
 }
 
-/// The bytes of a name that PostgreSQL cannot keep are told apart from a machine that failed.
+/// A name with bytes that PostgreSQL cannot store gets another error than a failed machine.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_can_not_be_kept_is_refused() {
     let store = open(&server::shared().address()).await.unwrap();

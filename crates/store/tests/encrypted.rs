@@ -1,4 +1,4 @@
-//! Encrypted connections, to a server that takes no others.
+//! Tests encrypted connections, to a server that accepts no others.
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ fn shared() -> &'static Encrypted {
 
 async fn open(host: &str, options: &str) -> Result<Arc<dyn Store>, Error> {
     let address = shared().address(host, options).parse().unwrap();
-    // Who is not let in hears of it at once: nobody waits for a server to become another one.
+    // A refused client gets the error at once: it does not wait for the server to change.
     let options = PostgresOptions { opening: Duration::from_secs(600), ..PostgresOptions::default() };
     Ok(Arc::new(Postgres::open(&address, options).await?))
 }
 
-/// Works, and every connection of it is encrypted.
+/// Asserts that the store works, and that every connection of it is encrypted.
 async fn works(host: &str, options: &str) {
     let store = open(host, options).await.unwrap_or_else(|error| panic!("{options}: {error}"));
     let run = made(&store, "encrypted").await;
@@ -59,7 +59,7 @@ async fn a_server_with_another_name_or_of_another_authority_is_refused() {
         let why = refused("localhost", &format!("sslmode={mode}&{stranger}")).await;
         assert!(why.contains("certificate") && why.contains("UnknownIssuer"), "{why}");
     }
-    // What the machine trusts does not have an authority that was made just now.
+    // The system's certificates do not contain an authority that was made just now.
     let why = refused("localhost", "sslmode=verify-full").await;
     assert!(why.contains("certificate"), "{why}");
     let why = refused("localhost", "sslmode=verify-full&sslrootcert=/no/such/file").await;

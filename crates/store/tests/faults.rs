@@ -1,4 +1,4 @@
-//! What goes wrong between a program and its database: lost answers, cut and deaf lines, a server that dies.
+//! Tests failures between a program and its database: lost answers, broken and silent connections, a server that dies.
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ async fn open(address: &str, options: PostgresOptions) -> Arc<dyn Store> {
     Arc::new(Postgres::open(&address.parse().unwrap(), options).await.unwrap())
 }
 
-/// A store at the end of a line, and where it is without one.
+/// A store behind a proxy, and its address without the proxy.
 async fn at_the_end_of_a_line(options: PostgresOptions) -> (Arc<dyn Store>, Proxy, String) {
     let server = server::shared();
     let (proxy, address) = (Proxy::to(server.socket()), server.address());
@@ -51,7 +51,7 @@ async fn a_message_whose_answer_is_lost_is_new_once() {
     assert!(proxy.lost() >= 20, "{} answers were lost", proxy.lost());
 }
 
-/// Else a worker would hold, and renew for ever, what it does not know of.
+/// Otherwise a worker would hold, and renew forever, a task that it does not know of.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_whose_answer_is_lost_is_answered_by_the_second_try() {
     let (store, proxy, _) = at_the_end_of_a_line(PostgresOptions::default()).await;
@@ -94,7 +94,7 @@ async fn a_store_that_can_not_be_reached_says_so_and_comes_back() {
     proxy.set(ProxyLink::Cut);
     let refused = store.read(&run, 0, 1).await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
-    // A first try was on a connection that had been there: nobody knows what came of it.
+    // The first try was on an existing connection: its result is unknown.
     let refused = store.append(Append::new(run.clone(), 1, vec![event("{}")])).await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
     proxy.set(ProxyLink::Open);
@@ -108,7 +108,7 @@ async fn a_deaf_line_ends_a_call_that_may_have_been_made() {
     proxy.set(ProxyLink::Deaf);
     let append = Append::new(run.clone(), 1, vec![event("{}")]);
     let refused = store.append(append.clone()).await;
-    // Sent on a connection that was there, or never, for want of one.
+    // Sent on an existing connection, or never sent for want of one.
     assert!(matches!(refused, Err(Error::Unsure(_) | Error::Unreachable(_))), "{refused:?}");
     let refused = store.read(&run, 0, 1).await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
@@ -120,7 +120,7 @@ async fn a_deaf_line_ends_a_call_that_may_have_been_made() {
     assert_eq!(direct.read(&run, 0, 10).await.unwrap().len(), 2);
 }
 
-/// Nobody hears that a connection leads nowhere any more: what was asked on it is asked again on another.
+/// Nothing reports that a connection is dead: the request is sent again on another one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_leads_nowhere_is_left_for_another() {
     let options = PostgresOptions { answer: Duration::from_millis(200), ..PostgresOptions::default() };
@@ -134,7 +134,7 @@ async fn a_connection_that_leads_nowhere_is_left_for_another() {
     assert_eq!(store.read(&run, 0, 100).await.unwrap().len(), 11);
 }
 
-/// Appends one event after another to a run of its own; answers those that were acknowledged.
+/// Appends one event after another to its own run; returns the acknowledged ones.
 async fn walk(store: Arc<dyn Store>, name: String, steps: usize) -> Vec<EventId> {
     let first = making(&id(&name));
     let mut acknowledged = vec![first.events[0].id];
@@ -148,7 +148,8 @@ async fn walk(store: Arc<dyn Store>, name: String, steps: usize) -> Vec<EventId>
     acknowledged
 }
 
-/// Killed with `kill -9`, started again, six times, under load: nothing that was acknowledged is lost, nothing is there twice.
+/// Killed with `kill -9` and started again, six times, under load: nothing acknowledged is lost, and nothing is there
+/// twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_killed_loses_nothing() {
     let server = Arc::new(TestServer::start(Safe::Yes));
@@ -175,7 +176,7 @@ async fn a_server_that_is_killed_loses_nothing() {
     assert_eq!(store.check().await, Ok(vec![]));
 }
 
-/// One statement in five is refused as if others had been in the way.
+/// One statement in five is refused as if it conflicted with others.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_others_were_in_the_way_of_is_tried_again() {
     let server = server::shared();
@@ -200,7 +201,7 @@ async fn what_others_were_in_the_way_of_is_tried_again() {
     assert_eq!(store.run(&id("never")).await, Ok(None));
 }
 
-/// A blob that one run lets go of while another takes it up is there for whoever was acknowledged.
+/// A blob that one run drops while another adds it exists for every run that got an acknowledgement.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_blob_that_comes_and_goes_at_once_is_never_missing() {
     let store = open(&server::shared().address(), PostgresOptions::default()).await;

@@ -1,6 +1,6 @@
-//! What keeps writers of a database apart, with somebody who stands still in the middle of a write.
+//! Tests what keeps the writers of a database apart, with one that stops in the middle of a write.
 //!
-//! `scripts/mutate-fences` takes one predicate after another out of the statements, and looks whether a test notices.
+//! `scripts/mutate-fences` removes one predicate after another from the statements, and checks that a test notices.
 use std::sync::Arc;
 
 use longhaul_core::id::RunId;
@@ -19,7 +19,7 @@ async fn store() -> (Given, Client) {
     (Arc::new(store), client)
 }
 
-/// Somebody takes the oldest free task, and does not come to an end with it.
+/// Claims the oldest free task, and does not commit.
 const TAKING: &str = "BEGIN; SELECT claim_2('first', '[]', NULL, 10, 1, '', NULL, '{}', '{}')";
 
 async fn holders(store: &Given, run: &RunId) -> Vec<String> {
@@ -33,7 +33,7 @@ fn asking(key: &str, label: &str) -> NewTask {
     NewTask { labels: vec![label.to_owned()], ..task(key, 1) }
 }
 
-/// What is left is given, but nothing of others and nothing that takes more than the worker has.
+/// It gets the remaining tasks, but no task of others and none that needs more than the worker has.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_passes_over_a_task_still_gets_only_what_it_may() {
     let (store, first) = store().await;
@@ -77,7 +77,7 @@ async fn who_passes_over_a_task_keeps_to_the_caps() {
     first.batch_execute("COMMIT").await.unwrap();
 }
 
-/// Something that is asked of the store and waits for somebody who stands still, until that one continues.
+/// A request to the store that waits for another writer, until that one continues.
 async fn waits<T: Send + 'static>(asked: impl Future<Output = T> + Send + 'static, first: &Client) -> T {
     let holder: i32 = first.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
     let asked = tokio::spawn(asked);
@@ -90,14 +90,14 @@ async fn waits<T: Send + 'static>(asked: impl Future<Output = T> + Send + 'stati
     asked.await.unwrap()
 }
 
-/// An append by hand, whose event has the number of its run, and which does not come to an end.
+/// An append by hand, whose event has the number of its run, and which does not commit.
 fn appending((run, number): (&str, u128), expected: u64, blobs: &str) -> String {
     let event =
         format!("ARRAY[decode(lpad('{number}', 32, '0'), 'hex')], ARRAY[1], ARRAY['\\x'::bytea], ARRAY['\\x'::bytea]");
     format!("BEGIN; SELECT append_2('{run}', {expected}, {event}, NULL, NULL, {}{blobs})", "'{}', ".repeat(12))
 }
 
-/// What a run is given while it is removed goes with it, and leaves nothing that belongs to nobody.
+/// Data that arrives for a run during its removal is removed with it, and leaves no orphans.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_removed_is_not_written_to_meanwhile() {
     let (store, first) = store().await;
@@ -132,14 +132,15 @@ async fn a_snapshot_of_a_run_that_is_being_removed_is_refused() {
     assert_eq!(store.check().await, Ok(vec![]));
 }
 
-/// The answer to the first try is lost while the server is still at it, and the second one is there before it has ended.
+/// The answer to the first try is lost while the server is still working, and the second try arrives before it has
+/// ended.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_try_that_meets_the_first_is_recognised() {
     let (store, first) = store().await;
     is_recognised(&store, &first).await;
 }
 
-/// The same, as programs of version 2 do it.
+/// The same for programs of version 2.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_try_of_an_older_program_that_meets_the_first_is_recognised() {
     let (store, first) = store().await;

@@ -1,4 +1,4 @@
-//! What can happen to a file: damage, strangers, locks, no space, and how requests share a commit.
+//! Tests what can happen to a file: damage, foreign files, locks, no space, and how requests share a commit.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ async fn a_store_that_was_never_closed_opens_again() {
     assert_eq!(everything(&file.open(), &run).await, before);
 }
 
-/// What is said once a file of an open store is gone or another one; nothing is acknowledged from then on.
+/// The error after a file of an open store is gone or replaced; nothing is acknowledged from then on.
 async fn after(change: impl Fn(&File)) -> String {
     let file = File::new();
     let store = file.open();
@@ -100,7 +100,7 @@ async fn what_was_acknowledged_before_the_log_was_deleted_is_kept() {
     assert_eq!(everything(&file.open(), &run).await, before);
 }
 
-/// A run of five events and a neighbour; `damage` is done to the former.
+/// A run of five events and another one; `damage` damages the former.
 async fn damaged(damage: &str) -> (Given, File) {
     let file = File::new();
     let store = file.open();
@@ -236,14 +236,14 @@ fn a_missing_folder_is_named() {
     assert!(matches!(error, Error::Io(text) if text.contains("/nowhere/at/all/store.db")));
 }
 
-/// Sends all appends while another connection has the lock; answers when they are queued.
+/// Sends all appends while another connection has the lock; returns when they are queued.
 async fn queued(store: &Given, appends: Vec<Append>) -> Vec<JoinHandle<Result<u64, Error>>> {
     let send = |append| {
         let store = Arc::clone(store);
         tokio::spawn(async move { store.append(append).await })
     };
     let calls = appends.into_iter().map(send).collect();
-    // One thread runs everything here: when this continues, each of the others has gone as far as it can.
+    // There is one thread: when this continues, each of the others has gone as far as it can.
     tokio::task::yield_now().await;
     calls
 }
@@ -280,7 +280,7 @@ async fn when_space_runs_out_all_who_share_the_commit_are_told_and_nothing_is_st
     let file = File::new();
     let store = file.open_with(SqliteOptions { bytes_max: Some(400 * 1024), ..SqliteOptions::default() });
     let small = making(&id("small"));
-    // Below the size that is hashed elsewhere, so that it is queued in order.
+    // Smaller than the size that another thread hashes, so that it is queued in order.
     let many = (0..3u8).map(|number| Blob::new(vec![number; 200_000])).collect::<Vec<_>>();
     let with = |name: &str, blob: &Blob| Append { blobs: vec![blob.clone()], ..making(&id(name)) };
     let large = [with("large-1", &many[0]), with("large-2", &many[1]), with("large-3", &many[2])];

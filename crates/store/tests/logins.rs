@@ -1,4 +1,5 @@
-//! A login does its own work and nothing else: everything else is tried, in SQL and through the store, and changes nothing.
+//! Tests that a login can do a worker's job and nothing else: everything else is tried, in SQL and through the store,
+//! and changes nothing.
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ const TABLES: [&str; 12] = [
     "schema_version",
 ];
 
-/// A database with a run of which the login holds a task, and one of which it does not.
+/// A database with a run whose task the login holds, and one whose task it does not.
 struct World {
     address: String,
     owner: Arc<dyn Store>,
@@ -115,13 +116,13 @@ impl World {
         self.address.rsplit_once('=').unwrap().1
     }
 
-    /// Everything that is stored, as the owner sees it.
+    /// The whole content, as the owner sees it.
     fn everything(&self) -> String {
         let tables = TABLES.map(|table| format!("SELECT '{table}', t::text FROM {table} t ORDER BY 2;")).join("\n");
         server::shared().sql(&format!("SET search_path = {}; {tables} SELECT last_value FROM change; SELECT rolname, rolsuper, rolcreaterole, rolbypassrls FROM pg_roles WHERE rolname = '{}'", self.schema(), self.role))
     }
 
-    /// What the login is told when it asks the server itself.
+    /// The answer of the server to the login's own SQL.
     fn as_login(&self, statements: &str) -> Result<String, String> {
         let mut psql = server::shared().program("psql");
         psql.env("PGUSER", &self.role).args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c"]);
@@ -146,7 +147,7 @@ impl World {
     }
 }
 
-/// What nobody may do with a login, and what the server says to it.
+/// The actions that a login may not do, and the server's error for each.
 fn forbidden(world: &World) -> Vec<(String, &'static str)> {
     let (own, schema, role) = (world.own.as_str(), world.schema(), &world.role);
     let denied = "permission denied";
@@ -215,7 +216,7 @@ fn forbidden(world: &World) -> Vec<(String, &'static str)> {
         ("CREATE ROLE more", denied),
         ("SET ROLE longhaul", denied),
         ("SET SESSION AUTHORIZATION longhaul", denied),
-        // A table of its own does not stand before the real one.
+        // Its own table does not hide the real one.
         (
             "CREATE TEMP TABLE login AS SELECT 'other'::text AS name, session_user::name AS role, NULL::jsonb AS labels;
              SELECT scoped_claim_1('w:@other', '[]', 9, 9, 'a', NULL, '{}', '{}')",
@@ -292,7 +293,7 @@ async fn it_reads_what_it_works_on_and_nothing_else() {
     assert_eq!(keys(&login.expired(i64::MAX, 9).await.unwrap()), ["mine@1"]);
     assert_eq!(login.unheld(9).await, Ok(Vec::new()));
     assert_eq!(login.blob(world.plan.hash).await, Ok(Some(world.plan.bytes.clone())));
-    // It would open the gate from afar.
+    // It would open the gate from elsewhere.
     assert_eq!(login.blob(world.secret.hash).await, Ok(None));
     let seen = |table: &str| world.as_login(&format!("SELECT count(*) FROM {table}")).unwrap();
     assert_eq!(["run", "task", "blob", "snapshot"].map(seen), ["1", "1", "1", "1"].map(str::to_owned));
@@ -300,7 +301,7 @@ async fn it_reads_what_it_works_on_and_nothing_else() {
     assert_eq!(seen("event"), last.to_string());
 }
 
-/// The one thing that it says is heard, and says by itself what it is, whatever is written into it.
+/// The store accepts its only kind of message, a report, and marks it as one, whatever the text says.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_it_reports_is_a_report() {
     let world = World::make().await;
@@ -313,7 +314,7 @@ async fn what_it_reports_is_a_report() {
     let whole = serde_json::json!({"message": "report", "login": "gpu", "worker": world.own, "key": "mine@1",
         "attempt": 1, "event": forged});
     assert_eq!(body, whole);
-    // Who asks for the same again with the same token had not heard the answer.
+    // The same request with the same token is a repetition after a lost answer.
     let again = format!("SELECT scoped_report_1('{}', 'ours', 'mine@1', 1, '{{}}', 1, 'a')", world.own);
     assert_eq!(world.as_login(&format!("{again}; {again}")), Ok("new\nnew".to_owned()));
     assert_eq!(world.owner.inbox(&world.ours).await.unwrap().len(), inbox.len() + 1);
@@ -327,7 +328,7 @@ async fn a_lease_is_kept_by_words_and_not_for_ever() {
     let now = world.owner.now_ms().await.unwrap().unwrap();
     let kept = world.login.renew(&world.own, i64::MAX, 1).await.unwrap();
     assert!((now..now + 700_000).contains(&kept[0].lease_until_ms), "{}", kept[0].lease_until_ms);
-    // Another life of the same login continues with it; the earlier one is out.
+    // Another process of the same login continues with it; the earlier one has lost it.
     let next = worker("box:2:2:y").of_login("gpu");
     assert_eq!(keys(&world.scope().inherit(&next, &world.own, 9_000).await.unwrap()), ["mine@1"]);
     assert!(matches!(world.scope().report(world.report("mine@1", 1)).await, Err(Error::Fenced { .. })));
@@ -337,7 +338,7 @@ async fn a_lease_is_kept_by_words_and_not_for_ever() {
     let listed = there.iter().find(|listed| listed.worker.id == next).unwrap();
     assert!(listed.worker.seen_ms < now + 700_000, "{}", listed.worker.seen_ms);
     assert_eq!((there.len(), listed.worker.labels.join(" "), listed.busy), (2, "gpu".to_owned(), 1));
-    // Where the files are that it has left, what is next is its own.
+    // A step on the machine with its files is its own.
     start(&world.owner, &world.theirs, with_labels("files@1", &["agent:a", "host:box", "project:p"])).await;
     world.login.greet(Worker { host: "box".to_owned(), ..as_worker(&next) }).await.unwrap();
     let more = world.login.claim(claim(&next, &["agent:a", "host:box", "project:p"])).await.unwrap();
@@ -367,7 +368,7 @@ async fn a_login_that_is_gone_can_do_nothing_and_what_it_held_waits_for_its_leas
     assert_eq!(world.owner.tasks(&world.ours).await.unwrap()[0].worker, Some(world.own.clone()));
 }
 
-/// Whoever owns the tables need not be allowed to make roles.
+/// The owner of the tables may lack the right to make roles.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_takes_an_administrator_is_left_to_one() {
     let server = server::shared();
@@ -388,16 +389,16 @@ async fn what_takes_an_administrator_is_left_to_one() {
     assert!(matches!(store.admit(&address, &login).await.err(), Some(Error::Exists)));
     let left = store.expel("box").await.unwrap().unwrap().left_to_do.unwrap();
     assert!(opened.renew(&worker("x").of_login("box"), 1, 1).await.is_err());
-    // Until that is done the role is there, and what is left to do is told again.
+    // Until that is done, the role exists, and the message about the remaining work comes again.
     assert_eq!(store.left_behind(&address, "box").await.unwrap().unwrap().left_to_do.as_ref(), Some(&left));
     assert_eq!((store.expel("box").await, store.logins().await), (Ok(None), Ok(Vec::new())));
-    // Made again meanwhile, it has a password of its own.
+    // Made again meanwhile, it has its own password.
     let password = format!("SELECT rolpassword FROM pg_authid WHERE rolname = '{}'", made.role);
     let before = server.sql(&password);
     let again = store.admit(&address, &login).await.unwrap().left_to_do.unwrap();
     server.sql(&again);
     assert!(server.sql(&password) != before && store.logins().await.unwrap().len() == 1);
-    // Twice is refused as a whole.
+    // A second request is refused completely.
     let before = server.sql(&password);
     let other = store.admit(&address, &NewLogin { name: "other".to_owned(), ..login.clone() }).await.unwrap();
     let doubled = other.left_to_do.unwrap().replace("_other", "_box").replace("'other'", "'box'");
@@ -407,12 +408,12 @@ async fn what_takes_an_administrator_is_left_to_one() {
     let left = store.expel("box").await.unwrap().unwrap().left_to_do.unwrap();
     server.sql(&left);
     assert_eq!(store.left_behind(&address, "box").await, Ok(None));
-    // A role that has the tables is none that could be a login.
+    // A role that owns the tables cannot be a login.
     let refused = server.program("psql").args(["-X", "-c"]).arg("SELECT s0.admit_1('x', 'longhaul', NULL, 1)").output();
     assert!(!refused.unwrap().status.success());
 }
 
-/// Somebody to whom an administrator has given the tables is no login, and sees everything.
+/// A user to whom an administrator has given the tables is not a login, and sees everything.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_was_given_the_tables_by_hand_works_as_before() {
     let world = World::make().await;
@@ -429,14 +430,14 @@ async fn whoever_was_given_the_tables_by_hand_works_as_before() {
     start(&store, &world.theirs, task("more@1", 1)).await;
     store.save_snapshot(&world.theirs, 2, b"{}".to_vec()).await.unwrap();
     assert_eq!(keys(&store.claim(claim(&worker("hand"), &[])).await.unwrap()), ["more@1"]);
-    // What is for logins is for nobody else.
+    // The functions for logins are only for logins.
     let mut psql = server::shared().program("psql");
     psql.env("PGUSER", "by_hand").args(["-X", "-c"]).arg(format!("SELECT {schema}.scoped_renew_1('hand', 9)"));
     let refused = String::from_utf8(psql.output().unwrap().stderr).unwrap();
     assert!(refused.contains("this is for logins"), "{refused}");
 }
 
-/// The password is the one that the address has, and no other.
+/// Only the password in the address works.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_password_counts() {
     let server = server::TestServer::start(server::Safe::No);

@@ -1,4 +1,4 @@
-//! The reference store keeps the contract.
+//! Tests that the reference store keeps the contract.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The stores in a file and in a database answer like the reference, whatever is asked in whatever order.
+//! Tests that the stores in a file and in a database answer like the reference, for any calls in any order.
 use std::sync::Arc;
 
 use longhaul_core::id::RunId;
@@ -10,7 +10,7 @@ use longhaul_store::{
 use proptest::option::weighted;
 use proptest::prelude::*;
 
-/// Small worlds, so that calls meet: three runs, two keys, two workers, few event ids.
+/// A small world, so that calls collide: three runs, two keys, two workers, few event ids.
 #[derive(Debug, Clone)]
 enum Call {
     Append { run: usize, behind: u64, event: u128, extras: Extras },
@@ -65,7 +65,7 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// What the call answers, as text.
+/// The result of the call, as text.
 async fn make(store: &Given, call: &Call) -> String {
     match call.clone() {
         Call::Append { run, behind, event, extras } => {
@@ -108,7 +108,7 @@ async fn appended(store: &Given, (run, behind, event): (&RunId, u64, u128), extr
     }
 }
 
-/// All that a store shows, without the ids that it chose itself.
+/// Everything that a store shows, without the ids that it chose itself.
 async fn shown(store: &Given) -> Result<String, Error> {
     let mut text = format!("{:?}\n", store.runs(Query::default()).await?);
     for name in RUNS {

@@ -1,13 +1,13 @@
-//! Programs of the version before call other functions of the same tables, and the contract holds for them, too.
+//! Tests that programs of the previous version, which call other functions of the same tables, keep the contract too.
 //!
-//! What this program calls is made to lead to what they call.
+//! It redirects the functions of this program to the older ones.
 use std::sync::Arc;
 
 use longhaul_store::conformance::server;
 use longhaul_store::{Postgres, PostgresOptions, Store, conformance};
 use tokio::runtime::Handle;
 
-/// What is called now, and what was called by programs of version 2.
+/// The current functions, and those of programs of version 2.
 const SINCE: [(&str, &str); 2] = [("append_2", "append_1"), ("greet_2", "greet_1")];
 
 fn as_before() -> (Arc<dyn Store>, ()) {

@@ -1,4 +1,4 @@
-//! The store in a database keeps the contract.
+//! Tests that the store in a database keeps the contract.
 use std::sync::Arc;
 
 use longhaul_store::conformance::server;

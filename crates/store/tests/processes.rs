@@ -1,5 +1,4 @@
-//! Several processes on one file, and processes that die. The children are this very binary: see `child`.
-
+//! Tests several processes on one file, and processes that die. The children are this same binary: see `child`.
 #![cfg(unix)]
 
 use std::collections::HashMap;
@@ -22,7 +21,7 @@ const ROLE: &str = "LONGHAUL_STORE_CHILD";
 const FILE: &str = "LONGHAUL_STORE_FILE";
 const CHILD: [&str; 3] = ["processes::child", "--exact", "--nocapture"];
 
-/// What a child does; nothing when the tests are run by a person.
+/// The work of a child; does nothing when a person runs the tests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn child() {
     let (Ok(role), Ok(file)) = (std::env::var(ROLE), std::env::var(FILE)) else { return };
@@ -34,7 +33,7 @@ async fn child() {
     }
 }
 
-/// Four runs at once. Ends only when something goes wrong.
+/// Appends to four runs at once. It ends only when something goes wrong.
 async fn append_for_ever(store: Given) {
     let mut walks = JoinSet::new();
     for number in 0..4 {
@@ -43,7 +42,7 @@ async fn append_for_ever(store: Given) {
     match walks.join_next().await.unwrap().unwrap() {}
 }
 
-/// Tells of each append as soon as it is acknowledged.
+/// Prints each append as soon as it is acknowledged.
 async fn walk(store: Given, run: RunId) -> Infallible {
     let mut last = store.run(&run).await.unwrap().map_or(0, |row| row.last_seq);
     loop {
@@ -71,7 +70,7 @@ async fn append_until_refused(store: Given) {
         match store.append(Append::new(id("full"), last, vec![event(&body)])).await {
             Ok(seq) => last = seq,
             Err(error) => {
-                // Room is made, and still nothing is taken: nobody knows what the disk holds.
+                // There is room again, but the store still accepts nothing: the content of the disk is unknown.
                 setrlimit(Resource::Fsize, Rlimit { current: None, maximum: None }).unwrap();
                 let again = store.append(Append::new(id("full"), last, vec![event(&body)])).await;
                 return println!("say {last}|{error:?}|{again:?}");
@@ -88,7 +87,7 @@ fn this() -> PathBuf {
     std::env::current_exe().unwrap()
 }
 
-/// What a child says, line by line. The harness may have begun the line.
+/// The lines of a child. The harness may have started the line.
 fn said(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     lines.filter_map(|line| line.split_once("say ").map(|(_, said)| said.to_owned()))
@@ -107,7 +106,7 @@ async fn what_was_acknowledged_survives_kill_9() {
         let mut child = spawn("die", &file, Command::new(this()).args(CHILD));
         let mut lines = said(&mut child);
         let mut note = |line: String| {
-            // The last line may have been cut by the kill, within the number too.
+            // The kill may have cut the last line, also within the number.
             if let Some((run, seq)) = line.split_once(' ') {
                 let known = acknowledged.entry(run.to_owned()).or_default();
                 *known = (*known).max(seq.parse().unwrap_or(0));
@@ -167,7 +166,7 @@ async fn a_watcher_hears_of_what_others_wrote() {
     let mut watch = here.watch();
     for name in ["first", "second"] {
         made(&there, name).await;
-        // A bound, not a measure: without the look at the file it would wait for ever.
+        // A limit, not a measurement: without the check of the file it would wait forever.
         tokio::time::timeout(Duration::from_secs(60), watch.changed()).await.unwrap().unwrap();
         assert!(here.run(&id(name)).await.unwrap().is_some());
     }
@@ -193,7 +192,7 @@ async fn a_disk_that_refuses_stops_the_store_and_loses_nothing() {
     assert_eq!(store.append(Append::new(id("full"), there, vec![event("{}")])).await, Ok(there + 1));
 }
 
-/// Root may write anywhere, so the child is somebody else then, with a copy of this binary that it can reach.
+/// Root may write anywhere, so the child then runs as another user, with a copy of this binary that it can reach.
 fn say_as_anybody(folder: &Path, file: &Path) -> String {
     let exe = folder.join("child");
     std::fs::copy(this(), &exe).unwrap();

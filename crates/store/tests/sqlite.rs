@@ -1,4 +1,4 @@
-//! The store in a file keeps the contract.
+//! Tests that the store in a file keeps the contract.
 use std::sync::Arc;
 
 use longhaul_store::{Sqlite, SqliteOptions, Store, conformance};

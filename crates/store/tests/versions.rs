@@ -1,7 +1,7 @@
-//! What programs of each version call in a database stays as it is, because they work beside newer ones.
+//! Tests that database functions of each version stay unchanged, because older programs work beside newer ones.
 //!
-//! `tests/versions/N.txt` says what version N of the tables added. A line there is never changed: what has to be otherwise gets the next
-//! number. `UPDATE_SNAPSHOTS=1` writes the lines of the newest version.
+//! `tests/versions/N.txt` lists what version N of the tables added. A line there never changes: a changed function gets
+//! the next number. `UPDATE_SNAPSHOTS=1` writes the lines of the newest version.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use longhaul_store::conformance::server;
 use longhaul_store::{Postgres, PostgresOptions};
 
-/// Functions with what they take, give and do; columns with their types.
+/// Functions with their arguments, results and bodies; columns with their types.
 const THERE: &str = "
     SELECT format('function %s(%s) gives %s, does %s', proname, pg_get_function_arguments(pg_proc.oid),
         pg_get_function_result(pg_proc.oid), left(md5(prosrc), 12))

@@ -1,11 +1,11 @@
-//! From the text of a workflow to a plan, with a few personas around it.
+//! Makes a plan from the text of a workflow, with a few personas around it.
 
 use longhaul_core::plan::Plan;
 use longhaul_lang::diagnostic::Severity;
 use longhaul_lang::world::{Bare, FoundWorkflow, NameKind, Unavailable, World};
 use longhaul_lang::{CheckRequest, check};
 
-/// What lies around a workflow in tests: what the product defines, and personas.
+/// The surroundings of a workflow in tests: the built-in definitions, and personas.
 #[derive(Debug, Clone)]
 pub struct Around {
     bare: Bare,
@@ -45,7 +45,7 @@ impl World for Around {
     }
 }
 
-/// The plan of a workflow; in its place, what is wrong with the text.
+/// The plan of a workflow, or the errors in its text.
 pub fn plan(text: &str) -> Result<Plan, String> {
     let request = CheckRequest {
         file: "test.yaml".to_owned(),

@@ -1,4 +1,4 @@
-//! A chapter of `tests/spec`: words, a workflow, a script, and the events that must come of them.
+//! Runs a chapter of `tests/spec`: words, a workflow, a script, and the expected events.
 
 use crate::VirtualWorld;
 
@@ -9,13 +9,12 @@ pub struct Chapter {
     pub title: String,
     workflow: String,
     script: String,
-    /// What is expected.
+    /// The expected events.
     pub events: String,
 }
 
 impl Chapter {
-    /// The chapters of a file: each begins with a headline and has a `yaml`, perhaps a `script`, and an `events`
-    /// block.
+    /// The chapters of a file: each starts with a headline and has a `yaml`, perhaps a `script`, and an `events` block.
     pub fn all(text: &str) -> Vec<Self> {
         let mut chapters = Vec::new();
         let mut title = String::new();
@@ -42,7 +41,7 @@ impl Chapter {
         chapters
     }
 
-    /// What comes of the chapter; in its place, what did not hold.
+    /// The events of the chapter, or the broken invariant.
     pub fn run(&self) -> Result<String, String> {
         let mut world = VirtualWorld::new(&self.workflow, &self.script)?;
         world.run()?;
@@ -50,7 +49,7 @@ impl Chapter {
     }
 }
 
-/// The text of a file with every `events` block replaced by what came of its chapter.
+/// The text of a file with every `events` block replaced by the actual events.
 pub fn rewritten(text: &str, events: &[String]) -> String {
     let mut out = String::new();
     let mut events = events.iter();

@@ -1,10 +1,11 @@
-//! A whole fleet in virtual time: many workers and many runs around one store, with workers that die and workers that sleep.
+//! Plays a whole fleet in virtual time: many workers and many runs around one store, with workers that die and workers
+//! that sleep.
 //!
-//! The planner, the placing of steps and the claims are those of the engine; the store is the reference, or any other. Time is a number,
-//! and everything that happens follows from the seed.
+//! The planner, the placement of steps and the claims are the engine's; the store is the reference, or any other. Time
+//! is a number, and everything follows from the seed.
 //!
-//! **Invariant:** an attempt is at one worker that is awake; caps are never exceeded; whoever lost its task is refused; every run
-//! ends well, and nothing of it is left.
+//! **Invariant:** at most one awake worker runs an attempt; caps are never exceeded; the store refuses a worker that
+//! lost its task; every run succeeds and leaves nothing behind.
 
 mod commit;
 mod workers;
@@ -40,38 +41,38 @@ const ANSWER_MS: i64 = 600_000;
 const LEASE_MS: i64 = 60_000;
 /// How often a worker looks for work.
 const LOOK_MS: i64 = 5_000;
-/// The time between two runs, for one worker: the fleet can just bear it.
+/// The time between two runs, for one worker: the fleet can just manage this load.
 const PAUSE_MS: i64 = 120_000;
 
-/// How large a fleet is.
+/// The size of a fleet.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
-    /// Workers at any time.
+    /// The number of workers at any time.
     pub workers: usize,
-    /// Runs, one after another.
+    /// The number of runs, one after another.
     pub runs: u64,
 }
 
-/// What a fleet has come to.
+/// The result of a fleet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FleetReport {
-    /// Events recorded.
+    /// The number of recorded events.
     pub events: u64,
-    /// Commits.
+    /// The number of commits.
     pub commits: u64,
-    /// Tasks that were claimed.
+    /// The number of claimed tasks.
     pub claimed: u64,
-    /// Workers that died.
+    /// The number of workers that died.
     pub deaths: u64,
-    /// Writes of those who had lost what they wrote about, all refused.
+    /// The number of refused writes by workers that had lost their task.
     pub refused: u64,
-    /// Attempts that were lost and made again.
+    /// The number of attempts that were lost and made again.
     pub lost: u64,
-    /// How long it took, in the time of the fleet.
+    /// How long it took, in virtual time.
     pub virtual_ms: i64,
 }
 
-/// Something that happens at a time.
+/// An event in virtual time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
     Arrives(u64),
@@ -83,11 +84,11 @@ enum Happening {
     Wakes(usize),
 }
 
-/// What a run is told.
+/// A message to a run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Told {
     Timer(TimerId),
-    /// What was lost too often is to be tried again.
+    /// Retry a step that was lost too often.
     Again(String),
 }
 
@@ -95,11 +96,11 @@ struct Fleet {
     plan: Plan,
     index: Index,
     store: Arc<dyn Store>,
-    /// Runs that are not over.
+    /// The open runs.
     runs: HashMap<u64, State>,
     workers: Vec<Worker>,
     happenings: BinaryHeap<Reverse<(i64, u64, Happening)>>,
-    /// Who makes which attempt, as far as anybody who is awake does.
+    /// The worker of each attempt, if an awake worker has it.
     at_work: HashMap<(u64, String, u32), usize>,
     chance: Chance,
     caps: Caps,
@@ -109,12 +110,12 @@ struct Fleet {
     size: Size,
 }
 
-/// Plays a fleet around the reference; in the place of its report, what did not hold.
+/// Plays a fleet around the reference store. Returns its report, or the broken invariant.
 pub fn play(seed: u64, size: Size) -> Result<FleetReport, String> {
     play_on(Arc::new(Memory::new()), seed, size)
 }
 
-/// Plays a fleet around a store in which nothing is; what it waits for must be done by other threads.
+/// Plays a fleet around an empty store. Other threads must do the work that the store waits for.
 pub fn play_on(store: Arc<dyn Store>, seed: u64, size: Size) -> Result<FleetReport, String> {
     let plan = crate::plan(WORKFLOW)?;
     let mut fleet = Fleet {
@@ -171,7 +172,8 @@ impl Fleet {
         }
     }
 
-    /// A run comes, and whoever hears of it first drives it. The next one follows when the fleet can just bear it.
+    /// A run arrives, and the first worker that hears of it drives it. The next run follows when the fleet can just
+    /// manage it.
     fn arrives(&mut self, number: u64) -> Result<(), String> {
         let worker = self.somebody();
         if let Some(worker) = worker {
@@ -186,7 +188,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// A timer of a run is due, or a person answers: whoever is awake takes it in.
+    /// A timer of a run is due, or a person answers: an awake worker handles it.
     fn tells(&mut self, run: u64, told: Told) -> Result<(), String> {
         let Some(worker) = self.somebody() else {
             self.after(LOOK_MS, Happening::Tells(run, told));
@@ -209,14 +211,14 @@ impl Fleet {
             return Ok(());
         }
         if !self.workers[worker].is_awake() {
-            // It will say so when it wakes up.
+            // The worker reports it when it wakes up.
             self.workers[worker].owed.push((run, path.to_owned(), attempt));
             return Ok(());
         }
         self.result(worker, run, path, attempt)
     }
 
-    /// A worker says what came of an attempt.
+    /// A worker reports the result of an attempt.
     fn result(&mut self, worker: usize, run: u64, path: &str, attempt: u32) -> Result<(), String> {
         self.workers[worker].free();
         let is_its = self.at_work.get(&(run, path.to_owned(), attempt)) == Some(&worker);
@@ -255,7 +257,7 @@ impl Fleet {
     }
 }
 
-/// How many steps that ask for `gpu` may be running.
+/// How many steps that ask for `gpu` may run at once.
 fn gpu_max(size: Size) -> u32 {
     u32::try_from(size.workers / 2).unwrap_or(u32::MAX).max(1)
 }
@@ -268,7 +270,7 @@ fn id(run: u64) -> Result<RunId, String> {
     RunId::new(format!("run-{run:07}")).ok_or_else(|| format!("{run} is no run"))
 }
 
-/// The answer of a store, waited for.
+/// Waits for the answer of a store.
 fn now<T>(pending: Pending<'_, T>) -> Result<T, String> {
     let waker = Waker::from(Arc::new(Sleeper(std::thread::current())));
     let (mut context, mut pending) = (Context::from_waker(&waker), pin!(pending));

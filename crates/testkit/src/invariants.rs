@@ -1,7 +1,7 @@
-//! What must hold after every event.
+//! Checks what must hold after every event.
 //!
-//! A [`Witness`] reads the history as it was written: it keeps a second state that knows only the JSON text, and
-//! compares it with the live one.
+//! A [`Witness`] reads the history as it was written: it keeps a second state that it builds from the JSON text only,
+//! and compares it with the live one.
 
 mod agents;
 mod budget;
@@ -24,7 +24,7 @@ use budget::Budget;
 #[derive(Debug, Clone, Default)]
 pub struct Witness {
     replayed: State,
-    /// `path@attempt` of everything that was ever begun.
+    /// `path@attempt` of every started attempt.
     begun: HashSet<String>,
     open: HashMap<String, u32>,
     finished: bool,
@@ -33,7 +33,7 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// Takes in what was recorded, and says what does not hold.
+    /// Checks recorded events; returns the broken invariant, if there is one.
     pub fn watch(&mut self, planner: Planner<'_>, live: &State, events: &[Envelope]) -> Result<(), String> {
         for envelope in events {
             self.event(planner, envelope)?;
@@ -64,12 +64,12 @@ impl Witness {
         self.caps(planner, live)
     }
 
-    /// Looks at work that is about to be begun.
+    /// Checks work that is about to start.
     pub fn begins(&mut self, start: &Start) -> Result<(), String> {
         self.agents.begins(start)
     }
 
-    /// Forgets what it knows and starts from a snapshot, as an engine does that was restarted.
+    /// Starts again from a snapshot, like a restarted engine.
     pub fn restart(&mut self) -> Result<(), String> {
         let text = serde_json::to_string(&self.replayed).map_err(|error| error.to_string())?;
         self.replayed = serde_json::from_str(&text).map_err(|error| error.to_string())?;
@@ -179,7 +179,7 @@ impl Witness {
     }
 }
 
-/// What can happen in a run that is over.
+/// Whether an event can happen in a finished run.
 fn follows_an_end(event: &Event) -> bool {
     use Event::{OnFailureEnded, OnFailureStarted, Refused, Reopened};
     matches!(event, OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. })
@@ -202,7 +202,7 @@ fn orphan(state: &State) -> Option<StepPath> {
     under_way.filter(|_| !state.is_finished()).find(|path| outside(path)).cloned()
 }
 
-/// Neither an attempt, nor a timer, a question or a signal that it waits for, nor a pause.
+/// Whether a run waits for nothing: it has no attempt, timer, question, signal or pause.
 fn is_stuck(state: &State) -> bool {
     state.started.is_some()
         && !state.paused
@@ -210,7 +210,7 @@ fn is_stuck(state: &State) -> bool {
         && state.waiting().next().is_none()
 }
 
-/// A step that is not over, has nobody at work on it, and waits for nothing that has a name.
+/// An open step that no worker has, and that waits for nothing with a name.
 fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
     if state.is_finished() || state.paused || state.cancelling {
         return None;

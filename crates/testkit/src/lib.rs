@@ -1,10 +1,10 @@
-//! For tests only: runs of workflows without an engine, and a model for agents without one.
+//! For tests only: runs workflows without an engine, and serves a model for agents without a real one.
 //!
-//! [`World`] drives the planner in virtual time by a script of replies; [`sim`] makes up workflows, outcomes,
-//! duplicates and crashes from one number and looks after every event whether what must hold still does.
-//! [`model_server`] is what real agents talk to in tests.
+//! [`World`] drives the planner in virtual time with a script of replies. [`sim`] makes workflows, outcomes, duplicates
+//! and crashes from one number, and checks the invariants after every event. [`model_server`] is the endpoint that real
+//! agents talk to in tests.
 //!
-//! **Invariant:** single-threaded, no clock, no randomness but the seed: the same input gives the same events. Only
+//! **Invariant:** single-threaded, no clock, no randomness except the seed: the same input gives the same events. Only
 //! [`model_server`] has threads and connections.
 
 mod around;

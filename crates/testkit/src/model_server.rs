@@ -33,12 +33,12 @@
 //! **Around steps.** `3x STEP`, `always STEP`; `delay SECONDS` and `usage in=N out=N cached=N` hold for the rest of the section; `STEP <<END` takes
 //! the lines up to `END` as its text.
 //!
-//! What agents ask on their own account (titles, routing, probes of a quota) is recognised and answered without taking
-//! a step, unless a section is `on side`. A section that is used up answers 400, so that nobody tries again. The
-//! log of requests is there for tests ([`ModelServer::log`]) and for other processes (`GET /_log`); `POST /_script`
-//! begins again with another script.
+//! It recognises requests that agents make on their own account (titles, routing, quota probes), and answers them
+//! without taking a step, unless a section is `on side`. A section without remaining steps answers 400, so that the
+//! client does not retry. Tests read the log of requests with [`ModelServer::log`], other processes with `GET /_log`;
+//! `POST /_script` starts again with another script.
 //!
-//! **Invariant:** only 127.0.0.1 is listened on; a request takes at most one step, and every request is in the log.
+//! **Invariant:** it listens only on 127.0.0.1; a request takes at most one step, and every request is in the log.
 
 mod answer;
 mod api;

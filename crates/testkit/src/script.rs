@@ -1,4 +1,4 @@
-//! What the outside world does, as text.
+//! Reads a script: the actions of the outside world, as text.
 //!
 //! ```text
 //! task fix the bug                     what the run is started with
@@ -10,12 +10,12 @@
 //! each[*]/review -> slow 10s ok 3      of every item
 //! build@1 -> stopped                   the engine stops, and it continues with another attempt
 //! build -> hang                        never answers
-//! host ed                              a client does the turns of agents, and takes them at once; without a name, nobody does
+//! host ed                              a client does the turns of agents, and takes them at once; without a name, no client takes them
 //! session build@1 s1 compacts           the agent's conversation; also: thread NAME
 //! go <- approve                        an answer, one second after the question
 //! go <- after 5m deny not today        or: skip, edit <json>, value <json>, no answer: silence
 //! at 10s signal ready {"n": 1}         also: cancel, pause, unpause, late build@1
-//! at 10s submit a@2 "text"             by whoever hosts the run; also: heartbeat a@1 half done, take a@1 bob
+//! at 10s submit a@2 "text"             by the client of the run; also: heartbeat a@1 half done, take a@1 bob
 //! then reopen                          when nothing else happens; also: reopen from build, fork before build
 //! ```
 
@@ -24,10 +24,10 @@ use longhaul_core::duration::parse_ms;
 use longhaul_core::event::{Answer, Failure, OnHostLost, Result as Left, Session};
 use longhaul_core::plan::ErrorClass;
 
-/// How long work and people take unless told otherwise.
+/// The default time that work and people take.
 const SECOND: i64 = 1_000;
 
-/// What comes of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Reply {
     Ok(Left),
@@ -37,40 +37,40 @@ pub(crate) enum Reply {
     Hang,
 }
 
-/// Something from outside.
+/// An action from outside.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Act {
     Signal(String, Json),
     Cancel,
     Pause,
     Unpause,
-    /// The result of an attempt once more.
+    /// The result of an attempt, delivered again.
     Late(String),
     Reopen(Option<String>),
     /// A new run with the history before the first attempt of a step.
     Fork(String),
     Answer(String, Answer),
-    /// A result, from the client that hosts the run.
+    /// A result from the client of the run.
     Submit(String, Json),
     Heartbeat(String, String),
-    /// A client takes a step, or tries to.
+    /// A client claims a step, or tries to.
     Take(String, String),
     /// From now on a worker on this machine drives the run.
     Machine(String),
-    /// Nothing is heard of a machine, and this is what the settings say about it.
+    /// A machine is silent, and the settings decide what happens.
     Missed(String, OnHostLost),
-    /// A worker on a machine takes an attempt that waits.
+    /// A worker on a machine claims a waiting attempt.
     Claim(String, String),
     Leave(String),
 }
 
-/// What the outside world does.
+/// The actions of the outside world.
 #[derive(Debug, Clone, Default)]
 pub struct OutsideScript {
     pub(crate) task: String,
-    /// The client that hosts the run, if one does.
+    /// The client of the run, if there is one.
     pub(crate) host: Option<String>,
-    /// The machine of the worker that drives the run at first, where several share it.
+    /// The machine of the first worker that drives the run, if there are several machines.
     pub(crate) machine: Option<String>,
     pub(crate) inputs: Vec<(String, Json)>,
     pub(crate) shows_work: bool,
@@ -82,7 +82,7 @@ pub struct OutsideScript {
 }
 
 impl OutsideScript {
-    /// Reads a script; in its place, the line that is not one.
+    /// Reads a script, or returns the line with the error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut script = Self::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
@@ -123,7 +123,7 @@ impl OutsideScript {
         Some(())
     }
 
-    /// What comes of an attempt, and after how long: the most exact line wins, the first of equals.
+    /// The result of an attempt, and its delay: the most specific line wins, then the first one.
     pub(crate) fn reply(&self, path: &str, attempt: u32) -> (i64, Reply) {
         let exact = format!("{path}@{attempt}");
         let any = anywhere(path);
@@ -140,7 +140,7 @@ impl OutsideScript {
         found.map(|(_, session, thread)| (session.clone(), thread.clone()))
     }
 
-    /// What a person says, and after how long.
+    /// The answer of a person, and its delay.
     pub(crate) fn answer(&self, path: &str) -> Option<(i64, Answer)> {
         let patterns = [path.to_owned(), anywhere(path)];
         let found = patterns.iter().find_map(|pattern| self.answers.iter().find(|(step, ..)| step == pattern));

@@ -1,4 +1,4 @@
-//! An event in one line for people.
+//! Shows an event in one line for people.
 
 use longhaul_core::Json;
 use longhaul_core::duration::format_ms;

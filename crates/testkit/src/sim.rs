@@ -1,7 +1,7 @@
-//! The simulator: from one number a workflow, what comes of its work, and everything that goes wrong on the way.
+//! The simulator: makes a workflow, the results of its work and all failures from one number.
 //!
-//! After every event the [`Witness`] looks whether what must hold still does. What a seed found is written down as
-//! a chapter of `tests/spec` in the end; the seed itself means nothing once the generator changes.
+//! After every event the [`Witness`] checks the invariants. A bug that a seed finds becomes a chapter of `tests/spec`;
+//! the seed itself means nothing once the generator changes.
 
 mod chance;
 mod faults;
@@ -25,31 +25,31 @@ pub use chance::Chance;
 pub(crate) use faults::started;
 pub(crate) use turns::doer;
 
-/// Seeds in a row that share a workflow.
+/// The number of consecutive seeds that share a workflow.
 const SEEDS_PER_WORKFLOW: u64 = 4;
-/// Things that happen before outcomes become good and nobody interferes any more.
+/// After this many happenings, all outcomes are good and nothing interferes any more.
 const PATIENCE: u32 = 60;
-/// Things that happen before a run counts as endless.
+/// After this many happenings, a run counts as endless.
 const HAPPENINGS_MAX: u32 = 1_500;
 
-/// What a seed came to.
+/// The result of a seed.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
-    /// Events recorded.
+    /// The number of recorded events.
     pub events: usize,
     /// How the run ended.
     pub status: String,
-    /// Every event in a line.
+    /// Every event as a line.
     pub lines: Vec<String>,
 }
 
-/// The text of the workflow of a seed. Several seeds in a row share one, each in another weather: checking it is
-/// what costs the most.
+/// The text of the workflow of a seed. Several consecutive seeds share one, with different failures, because checking
+/// it costs the most time.
 pub fn workflow(seed: u64) -> String {
     generate::workflow(seed / SEEDS_PER_WORKFLOW)
 }
 
-/// Runs a seed; in its place, what did not hold, with everything needed to look at it.
+/// Runs a seed. Returns its summary, or the broken invariant with everything that is needed to debug it.
 pub fn simulate(seed: u64) -> Result<Summary, String> {
     run(seed, &checked(seed)?)
 }
@@ -94,15 +94,15 @@ pub(crate) struct Sim {
     chance: Chance,
     now: i64,
     open: Vec<Start>,
-    /// Results that were delivered, to be delivered again.
+    /// Delivered results, which may be delivered again.
     delivered: Vec<Event>,
     /// The conversations of agents, by attempt.
     named: HashMap<String, String>,
-    /// Who makes the turns of agents.
+    /// Who does the turns of agents.
     driver: Driver,
-    /// Whether several workers share its work.
+    /// Whether several workers share the work.
     is_fleet: bool,
-    /// A submission that fits and must be in the history when it was told.
+    /// A valid submission that must be in the history once it was sent.
     owed: Option<(String, u32)>,
     happened: u32,
     reopened: u32,
@@ -121,9 +121,9 @@ impl Sim {
             open: Vec::new(),
             delivered: Vec::new(),
             named: HashMap::new(),
-            // Of the seeds that share a workflow, one is hosted.
+            // Of the seeds that share a workflow, one has a client.
             driver: if seed % SEEDS_PER_WORKFLOW == 3 { Driver::Client } else { Driver::Engine },
-            // And one is shared by machines.
+            // And one has several machines.
             is_fleet: seed % SEEDS_PER_WORKFLOW == 2,
             owed: None,
             happened: 0,
@@ -163,7 +163,7 @@ impl Sim {
         self.happened < PATIENCE
     }
 
-    /// Tells the planner something that must fit.
+    /// Sends an event that the planner must accept.
     fn tell(&mut self, event: Event) -> Result<(), String> {
         self.now += i64::try_from(self.chance.below(2_000)).unwrap_or_default();
         let planner = Planner { plan: &self.plan, index: &self.index };
@@ -191,7 +191,7 @@ impl Sim {
         Ok(())
     }
 
-    /// The engine dies and comes back: all that is left is what was written.
+    /// The engine dies and starts again: only the recorded events are left.
     fn crash(&mut self) -> Result<(), String> {
         let mut state = State::default();
         for envelope in &self.history {

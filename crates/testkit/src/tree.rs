@@ -1,9 +1,9 @@
-//! The state of a run as a tree, for people who look at a failed test.
+//! Shows the state of a run as a tree, for debugging a failed test.
 
 use longhaul_core::plan::Plan;
 use longhaul_core::state::{Phase, State, StepInst};
 
-/// Every step that was reached, indented by its place, with where it is.
+/// Every step that was reached, indented by depth, with its state.
 pub fn tree(plan: &Plan, state: &State) -> String {
     let mut steps: Vec<&StepInst> = state.steps().iter().collect();
     steps.sort_by(|a, b| a.path.segments().cmp(b.path.segments()));

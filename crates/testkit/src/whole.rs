@@ -1,4 +1,4 @@
-//! Decides all that can be decided, as a run does that is not asked to stop between two commits.
+//! Makes all decisions that are possible, like a run that is not stopped between two commits.
 
 use longhaul_core::decide::{self, Advance, Planner};
 use longhaul_core::event::Event;

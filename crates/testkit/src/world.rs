@@ -1,5 +1,4 @@
-//! A run in virtual time: attempts take as long as the script says, people answer as it says, timers fire when
-//! they are due.
+//! Plays a run in virtual time: attempts and people take as long as the script says, and timers fire when they are due.
 
 use longhaul_core::Json;
 use longhaul_core::consent::Terms;
@@ -19,36 +18,36 @@ use crate::script::{Act, OutsideScript, Reply};
 use crate::show;
 use crate::whole::advance;
 
-/// Things that happen before a run is given up as endless.
+/// After this many happenings, a run counts as endless.
 const HAPPENINGS_MAX: usize = 3_000;
-/// The moment at which every run starts: 2026-01-01.
+/// The time at which every run starts: 2026-01-01.
 const ZERO: i64 = 1_767_225_600_000;
 
 /// A run, and the world around it.
 #[derive(Debug)]
 pub struct VirtualWorld {
-    /// What the run follows.
+    /// The plan of the run.
     pub plan: Plan,
-    /// Where the run is.
+    /// The state of the run.
     pub state: State,
-    /// Everything that was recorded.
+    /// All recorded events.
     pub history: Vec<Envelope>,
-    /// The history for people, with what was refused.
+    /// The history for people, with the refused events.
     pub lines: Vec<String>,
     index: Index,
     script: OutsideScript,
     witness: Witness,
     now: i64,
-    /// What will happen by itself: attempts and answers, in the order in which they were begun.
+    /// Scheduled events: results and answers, in the order of their start.
     coming: Vec<(i64, Event)>,
     acts: usize,
     thens: usize,
-    /// The machine of the worker that drives the run, where several share it.
+    /// The machine of the worker that drives the run, if there are several machines.
     machine: Option<String>,
 }
 
 impl VirtualWorld {
-    /// A run that has not been started; in its place, what is wrong with the texts.
+    /// A run that has not started, or the errors in the texts.
     pub fn new(workflow: &str, script: &str) -> Result<Self, String> {
         let plan = crate::plan(workflow)?;
         let mut script = OutsideScript::parse(script)?;
@@ -69,7 +68,7 @@ impl VirtualWorld {
         })
     }
 
-    /// The history as text, one line an event, and how it stands at the end.
+    /// The history as text, one line per event, and the final state.
     pub fn text(&self) -> String {
         let mut text = self.lines.join("\n");
         text.push_str(&format!("\n= {}\n", self.state.status()));
@@ -79,7 +78,7 @@ impl VirtualWorld {
         text
     }
 
-    /// Runs until nothing more happens; in its place, what did not hold.
+    /// Runs until nothing more happens, or returns the broken invariant.
     pub fn run(&mut self) -> Result<(), String> {
         let started = Event::RunStarted(self.started());
         self.news(started)?;
@@ -91,7 +90,7 @@ impl VirtualWorld {
         Err("the run does not end".to_owned())
     }
 
-    /// Runs for a while; in its place, what did not hold.
+    /// Runs for a while, or returns the broken invariant.
     pub fn run_for(&mut self, ms: i64) -> Result<(), String> {
         let started = Event::RunStarted(self.started());
         self.news(started)?;
@@ -100,14 +99,14 @@ impl VirtualWorld {
         Ok(())
     }
 
-    /// When the next thing happens by itself.
+    /// The time of the next scheduled event.
     fn soonest(&self) -> Option<i64> {
         let timers = self.state.timers(&self.plan).into_iter().map(|(_, due)| due);
         let act = self.script.at.get(self.acts).map(|(at, _)| ZERO + at);
         self.coming.iter().map(|(at, _)| *at).chain(timers).chain(act).min()
     }
 
-    /// The moment at which the world stands.
+    /// The current virtual time.
     pub fn now(&self) -> i64 {
         self.now
     }
@@ -133,7 +132,7 @@ impl VirtualWorld {
         }
     }
 
-    /// Lets the next thing happen; false if there is none.
+    /// Plays the next event; returns false if there is none.
     fn next(&mut self) -> Result<bool, String> {
         let coming = self.coming.iter().enumerate().min_by_key(|(order, (at, _))| (*at, *order));
         let coming = coming.map(|(order, (at, _))| (*at, order));
@@ -208,7 +207,7 @@ impl VirtualWorld {
         self.news(event)
     }
 
-    /// A new run whose history is this one's up to the first attempt of a step.
+    /// A new run with this run's history up to the first attempt of a step.
     fn fork(&mut self, before: &str) -> Result<(), String> {
         let begins = |envelope: &Envelope| matches!(&envelope.event, Event::AttemptStarted { path, .. } if path.to_string() == before);
         let prefix: Vec<Envelope> = self.history.iter().take_while(|envelope| !begins(envelope)).cloned().collect();
@@ -227,7 +226,7 @@ impl VirtualWorld {
         Ok(())
     }
 
-    /// Tells the planner something and begins what it says.
+    /// Sends an event to the planner, and starts the work that follows.
     fn news(&mut self, event: Event) -> Result<(), String> {
         let planner = Planner { plan: &self.plan, index: &self.index };
         let mut after = self.state.clone();
@@ -248,7 +247,7 @@ impl VirtualWorld {
         }
     }
 
-    /// Where several machines share the run, what the one that drives it cannot make waits for another.
+    /// If there are several machines, an attempt that the driving machine cannot make waits for another one.
     fn place(&self, state: &mut State, taken: &mut Advance) {
         let Some(host) = self.machine.as_deref() else { return };
         let planner = Planner { plan: &self.plan, index: &self.index };
@@ -298,7 +297,7 @@ impl VirtualWorld {
         }
     }
 
-    /// What an event hands out to the client that hosts the run.
+    /// The attempt that an event offers to the client.
     fn handed_out(&self, event: &Event) -> Option<Start> {
         let Event::AttemptStarted { path, attempt, hosted: true, .. } = event else { return None };
         let planner = Planner { plan: &self.plan, index: &self.index };
@@ -306,7 +305,7 @@ impl VirtualWorld {
         start_of(planner, &self.state, path)
     }
 
-    /// The client takes what is handed out, and submits what the script says.
+    /// The client takes the offered attempt, and submits what the script says.
     fn take(&mut self, start: Start) {
         let Some(by) = self.script.host.clone().filter(|host| !host.is_empty()) else { return };
         let (path, attempt) = (start.path.clone(), start.attempt);
@@ -349,19 +348,19 @@ fn is_result(event: &Event, of: &StepPath, number: u32) -> bool {
     event.ended_attempt() == Some((of, number))
 }
 
-/// The address and the number of an attempt.
+/// The path and the number of an attempt.
 fn numbered(text: &str) -> Result<(StepPath, u32), String> {
     let path: StepPath = text.parse()?;
     Ok((strip(&path)?, path.attempt().unwrap_or(1)))
 }
 
-/// The address without its attempt.
+/// The path without its attempt.
 fn strip(path: &StepPath) -> Result<StepPath, String> {
     let text = path.to_string();
     text.split_once('@').map_or(text.as_str(), |(steps, _)| steps).parse()
 }
 
-/// The work with names in place of what only a machine knows.
+/// The work, with names in place of values that only a machine knows.
 fn named(map: &Map<String, Json>, slots: &[Slot]) -> Map<String, Json> {
     let mut whole = Json::Object(map.clone());
     let named = fill(&mut whole, slots, |source| Ok(format!("|{source}|")));

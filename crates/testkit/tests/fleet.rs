@@ -1,4 +1,4 @@
-//! A fleet in virtual time. `longhaul-sim --fleet 100 100000 1` is the long form.
+//! Tests a fleet in virtual time. `longhaul-sim --fleet 100 100000 1` is the long form.
 use std::sync::Arc;
 
 use longhaul_store::conformance::server;
@@ -23,7 +23,7 @@ fn a_seed_gives_the_same_fleet_every_time() {
     assert_eq!(played(7), played(7));
 }
 
-/// However a store keeps its tasks, the same workers get the same ones, and the same late results are refused.
+/// Whichever store keeps the tasks, the same workers get the same ones, and the same late results are refused.
 #[test]
 fn a_fleet_is_the_same_whatever_keeps_its_runs() {
     let (size, folder) = (Size { workers: 6, runs: 40 }, tempfile::tempdir().unwrap());

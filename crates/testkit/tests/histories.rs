@@ -1,4 +1,4 @@
-//! Histories that earlier versions wrote replay for ever: to the end they had, with nothing left to decide.
+//! Tests that histories of earlier versions still replay: to the same end, with nothing left to decide.
 
 use std::path::PathBuf;
 

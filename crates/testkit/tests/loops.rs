@@ -1,7 +1,7 @@
-//! Loops in which nothing is done end, and say so; loops in which something is done continue.
+//! Tests loops: those without work end, and say so; those with work continue.
 use longhaul_testkit::VirtualWorld;
 
-/// What a workflow comes to, and in how many events.
+/// The result of a workflow, and its number of events.
 fn run(workflow: &str, script: &str) -> (String, usize) {
     let mut world = VirtualWorld::new(workflow, script).unwrap();
     world.run().unwrap();
@@ -47,7 +47,7 @@ do:
     assert!(said.contains(ENDED), "{said}");
 }
 
-/// Each of them is as long as can be borne, and between them something is done.
+/// Each of them has the maximum length, and there is work between them.
 #[test]
 fn work_between_rounds_starts_their_count_again() {
     let rounds = |id: &str| {

@@ -1,4 +1,4 @@
-//! Seeds of the simulator. A seed that fails prints itself, what did not hold, and the workflow.
+//! Runs seeds of the simulator. A failing seed prints itself, the broken invariant, and the workflow.
 
 use std::ops::Range;
 

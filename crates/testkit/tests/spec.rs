@@ -1,7 +1,7 @@
-//! The chapters of `tests/spec`: the meaning of the language, and it runs.
+//! Runs the chapters of `tests/spec`, which define the meaning of the language.
 //!
-//! `UPDATE_SNAPSHOTS=1 cargo test -p longhaul-testkit --test spec` writes what came of each chapter into its file;
-//! read it before it is committed.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p longhaul-testkit --test spec` writes the result of each chapter into its file;
+//! read it before you commit it.
 use std::path::{Path, PathBuf};
 
 use longhaul_testkit::{Chapter, rewritten};

@@ -1,4 +1,4 @@
-//! What people see of a run, through the driver.
+//! Tests what people see of a run.
 use longhaul_core::event::Envelope;
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
@@ -264,7 +264,7 @@ fn a_list_tells_which_turns_of_agents_are_to_come() {
     assert_eq!(to_come(&nested), "30+ at 10", "no more than the workflow allows");
 }
 
-/// What the turns of a list are thought to cost, after some were made.
+/// The expected cost of the remaining turns of a list, after some are done.
 fn costs(inside: &str, script: &str) -> Option<f64> {
     let first = "{id: one, prompt: Look., agent: {backend: codex}}, {id: two, prompt: Look., agent: {backend: codex}}";
     let workflow = format!("do: [{first}, {{id: all, for_each: \"[1, 2, 3]\", do: [{inside}]}}]");
@@ -340,7 +340,7 @@ fn attempts_are_told_one_after_the_other() {
     assert!(attempts(&world.history, &"b".parse().unwrap()).is_empty());
 }
 
-/// What happened, a second after the other.
+/// Events, one second after the other.
 fn happened(events: &[serde_json::Value]) -> Vec<Envelope> {
     let envelope = |(at, event): (u64, &serde_json::Value)| {
         let mut whole = json!({"v": 1, "seq": at + 1, "at": at * 1_000});

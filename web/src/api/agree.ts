@@ -1,7 +1,7 @@
-// Does not compile if a page reads something that the server does not promise.
+// Fails to compile if a page reads a field that the server does not promise.
 //
-// Types in `types.ts` that say more than the server's description does (which words a status can be, say) are held to it here,
-// field by field: each must be there, and one that pages take for granted must always be sent.
+// Some types in `types.ts` say more than the server's description does, for example which words a status can be. This file
+// compares them field by field: each field must exist, and a field that pages require must always be sent.
 
 import type { Made } from "./made";
 import type * as types from "./types";

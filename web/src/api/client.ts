@@ -1,17 +1,17 @@
-// Requests to the server.
+// Sends requests to the server.
 
 import type { Problem } from "./types";
 
 const BASE = "/api/v1";
 
-/** The server answered, and the answer is that it does not work. */
+/** The server answered with an error. */
 export class ApiError extends Error {
   constructor(readonly problem: Problem) {
     super(problem.title);
   }
 }
 
-/** `/runs` and its query, with what is absent left out. */
+/** `/runs` with its query, without absent values. */
 export function address(path: string, query: Record<string, string | number | string[] | undefined> = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -27,13 +27,13 @@ export async function get<T>(url: string, signal?: AbortSignal): Promise<T> {
   return read<T>(await reach(url, { signal }));
 }
 
-/** What a file of a run says. */
+/** The text of a file of a run. */
 export async function getText(url: string, signal?: AbortSignal): Promise<string> {
   const response = await reach(url, { signal });
   return response.ok ? response.text() : read<string>(response);
 }
 
-/** Asks for a change. With a key, asking twice changes once. */
+/** Asks for a change. With a key, a repeated request changes nothing more. */
 export async function post<T>(url: string, body: unknown, key?: string): Promise<T> {
   const headers = { "Content-Type": "application/json", "X-Longhaul": "1", ...(key ? { "Idempotency-Key": key } : {}) };
   return read<T>(await reach(url, { method: "POST", headers, body: JSON.stringify(body) }));

@@ -1,4 +1,4 @@
-// Events of a run, as far as the pages look into them. Others pass through: what a later version adds is no reason to stop.
+// The events of a run that pages read. Other events pass through, so a later version of the server is no reason to stop.
 
 import type { Answer, Failure, Json, Path, QuestionKind, Step, Usage } from "./types";
 
@@ -65,7 +65,7 @@ export type Happened =
 /** An event with its place in the history of a run. */
 export type Envelope = { v: number; seq: number; at: number } & (Happened | Other);
 
-/** What the pages do not look into. */
+/** Events that pages do not read. */
 export interface Other {
   event: "run_started" | "timer_fired" | "signalled" | "signal_refused" | "routed" | "refused" | "on_failure_started" | "on_failure_ended";
   [field: string]: unknown;

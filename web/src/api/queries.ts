@@ -1,4 +1,4 @@
-// What is asked of the server besides a watched run.
+// The queries to the server, except those of a watched run.
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { address, get, getText } from "./client";
@@ -19,9 +19,9 @@ export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
       get<RunsPage>(address("/runs", { status, workflow, text, before: pageParam, limit: RUNS_PAGE }), signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
-    // What was shown stays until the answer to another question is there.
+    // The old data stays until the new answer arrives.
     placeholderData: (before) => before,
-    // The stream keeps it as it is.
+    // The stream keeps it up to date.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
   });
@@ -48,7 +48,7 @@ export const workflowQuery = (name: string) =>
     queryFn: ({ signal }) => get<Workflow>(address(`/workflows/${encodeURIComponent(name)}`), signal),
   });
 
-/** Workers say every few seconds that they are there, and no stream tells of it: so they are looked at again. */
+/** Workers report every few seconds, and no stream sends that, so this query polls. */
 const WORKERS_AGAIN_MS = 2_000;
 
 export const workersQuery = queryOptions({
@@ -62,7 +62,7 @@ export const persistedQuery = queryOptions({
   queryFn: ({ signal }) => get<Persisted>(address("/persisted"), signal),
 });
 
-/** `version`: what makes the answer another one, such as how many attempts there are and how the last one stands. */
+/** `version`: a value that changes with the answer, such as the number of attempts and the status of the last one. */
 export const attemptsQuery = (run: string, path: Path, version: string) =>
   queryOptions({
     queryKey: ["attempts", run, path, version],

@@ -1,17 +1,17 @@
-// Listening to the server.
+// Listens to the event stream of the server.
 //
-// A browser reconnects by itself after a break, and sends the last id it saw. It gives up when it gets an answer that is no
-// stream, which is what a server that is just starting gives; then a new connection is made from where the page is.
+// A browser reconnects by itself after a break, and sends the last id that it saw. It gives up if the answer is not a stream,
+// which happens while a server starts. Then this code makes a new connection from the current position of the page.
 //
-// A page that nobody sees is not connected: browsers allow six connections to a server, and people leave many tabs open.
+// A hidden page is not connected: browsers allow six connections to a server, and people leave many tabs open.
 
-/** How the connection is. */
+/** The state of the connection. */
 export type Connection = "open" | "lost";
 
 export interface Listener {
-  /** Where to connect; asked each time, since the page has moved on. */
+  /** The address; computed for each connection, because the position changes. */
   url: () => string;
-  /** What is done about each kind of event. */
+  /** The handler for each kind of event. */
   on: Record<string, (data: unknown) => void>;
   changed: (connection: Connection) => void;
 }

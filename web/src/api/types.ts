@@ -1,7 +1,7 @@
-// What the server says, as `docs/reference/api.md` describes it.
+// The data of the server, as `docs/reference/api.md` describes it.
 //
-// **Invariant:** names and shapes are those of that page; nothing here is the dashboard's own. `agree.ts` holds them to what the
-// server describes.
+// **Invariant:** names and shapes are those of that page; nothing here belongs to the dashboard only. `agree.ts` compares them
+// with the server's description.
 
 import type { Made } from "./made";
 
@@ -49,14 +49,14 @@ export interface Problem {
   status: number;
   code: string;
   detail?: string;
-  /** The sort of reason, where a command was rejected. */
+  /** The kind of reason, if a command was rejected. */
   kind?: string;
-  /** Who was first, where somebody was. */
+  /** Who was first, if another caller was. */
   first?: { what: string; by?: string; at: number };
   diagnostics?: Diagnostic[];
 }
 
-/** What came of a command that was applied. */
+/** The result of an applied command. */
 export type CommandOutcome = Made<"CommandOutcome">;
 
 export interface Picture {
@@ -313,7 +313,7 @@ export type QuestionKind = "approval" | "question" | "review" | "operator" | "co
 
 export interface Questions {
   questions: Question[];
-  /** Runs that may ask something, and cannot be read. */
+  /** Runs that may have questions but cannot be read. */
   unreadable?: { run: string; why: string }[];
 }
 
@@ -333,9 +333,9 @@ export interface Question {
   due?: number;
   shown: string;
   approvals?: Made<"Question">["approvals"];
-  /** How many people have to approve, where that is more than one. */
+  /** How many people must approve, if more than one. */
   needed?: number;
-  /** The approvals that were given so far. */
+  /** The approvals so far. */
   approved?: { by: string; at: number; comment?: string }[];
   here: Here;
 }

@@ -1,4 +1,4 @@
-// The stream of what lists show, listened to once for all pages.
+// The stream of changes for lists, with one connection for all pages.
 
 import { type InfiniteData, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -20,7 +20,7 @@ export function useFeed(): Connection {
         },
         changed: (connection) => {
           set(connection);
-          // Nothing is repeated after a break.
+          // The stream repeats nothing after a break.
           if (connection === "open") void client.invalidateQueries({ queryKey: ["runs"] });
         },
       }),
@@ -31,14 +31,14 @@ export function useFeed(): Connection {
 
 type Lists = InfiniteData<RunsPage, string | undefined>;
 
-/** Puts a row into every list that is known. */
+/** Puts a row into every cached list. */
 function takeRow(client: QueryClient, row: RunRow): void {
   for (const [key] of client.getQueriesData<Lists>({ queryKey: ["runs"] })) {
     client.setQueryData<Lists>(key, (lists) => lists && withRow(lists, row, key[1] as RunsFilter));
   }
 }
 
-/** A list with a row that is new or has changed. */
+/** A list with a new or changed row. */
 export function withRow(lists: Lists, row: RunRow, filter: RunsFilter): Lists {
   const known = lists.pages.some((page) => page.runs.some((other) => other.run === row.run));
   const fits = isMeant(row, filter);
@@ -54,7 +54,7 @@ export function withRow(lists: Lists, row: RunRow, filter: RunsFilter): Lists {
   return { ...lists, pages };
 }
 
-/** Newest first; a run that is older than all that are shown is on a later page. */
+/** Newest first; a run that is older than all shown ones belongs to a later page. */
 function placed(runs: RunRow[], row: RunRow): RunRow[] {
   const at = runs.findIndex((other) => other.summary.started_at <= row.summary.started_at);
   if (at < 0 && runs.length > 0) return runs;

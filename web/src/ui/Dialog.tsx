@@ -1,4 +1,4 @@
-// A dialog of the browser's own: it holds the focus, closes with Escape, and gives the focus back.
+// A native dialog of the browser: it keeps the focus inside, closes with Escape, and returns the focus.
 
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import styles from "./ui.module.css";

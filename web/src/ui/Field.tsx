@@ -1,4 +1,4 @@
-// A field to type a value into, in the way its schema suggests.
+// A field for a value, chosen by its schema.
 
 import { type ReactNode, useId } from "react";
 import type { Json } from "../api/types";

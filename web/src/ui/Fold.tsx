@@ -1,4 +1,4 @@
-// Something that is there if it is asked for. What is inside is made only then.
+// A section that can be opened. Its content is made only when it opens.
 
 import { type ReactNode, useState } from "react";
 import styles from "./ui.module.css";

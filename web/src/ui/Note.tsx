@@ -1,4 +1,4 @@
-// Things that are said to people: what went wrong, and that there is nothing.
+// Messages for people: errors, and empty lists.
 
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client";
@@ -43,7 +43,7 @@ function SignIn() {
   );
 }
 
-/** `page`: nothing else is on the page. */
+/** `page`: the note is the only content of the page. */
 export function Empty({ title, page = false, children }: { title: string; page?: boolean; children?: ReactNode }) {
   const Heading = page ? "h1" : "h2";
   return (

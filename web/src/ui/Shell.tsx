@@ -1,4 +1,4 @@
-// What stands around every page.
+// The frame around every page.
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
@@ -20,7 +20,7 @@ export function Shell() {
   const connection = useFeed();
   const { data, error } = useQuery(questionsQuery);
   const open = data?.questions.length ?? 0;
-  // A stream does not say why it was refused; somebody who is not signed in is told so, and not that nobody is there.
+  // A stream does not say why it was refused. A user who is not signed in must see that, and not that the server is gone.
   const isStranger = error instanceof ApiError && error.problem.status === 401;
   return (
     <>
@@ -64,7 +64,7 @@ export function Shell() {
   );
 }
 
-/** Who is signed in: what is done here is recorded as theirs. */
+/** The signed-in user: actions here are recorded as theirs. */
 function SignedIn() {
   const about = useQuery(aboutQuery).data;
   const signOut = useMutation({ mutationFn: () => post(address("/logout"), {}), onSuccess: () => window.location.reload() });

@@ -1,4 +1,4 @@
-// A status in shape, colour and word: no one of them alone.
+// Shows a status by shape, colour and word, never by one of them alone.
 
 import type { Status as RunStatus, StepStatus } from "../api/types";
 import styles from "./ui.module.css";
@@ -17,7 +17,7 @@ const TONES: Record<RunStatus | StepStatus, Tone> = {
   cancelled: "none",
 };
 
-/** What is drawn in a square of 12. */
+/** The paths, in a square of 12. */
 const SHAPES: Record<RunStatus | StepStatus, string> = {
   succeeded: "M2 6.5 5 9.5 10.5 3",
   failed: "M2.5 2.5 9.5 9.5M9.5 2.5 2.5 9.5",

@@ -1,4 +1,4 @@
-// Tabs, with the arrow keys as everywhere.
+// Tabs that work with the arrow keys.
 
 import type { KeyboardEvent } from "react";
 import styles from "./ui.module.css";

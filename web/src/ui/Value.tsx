@@ -1,4 +1,4 @@
-// A value for people: text as text, an object as a table, a list of objects as rows, the rest as JSON.
+// Shows a value for people: text as text, an object as a table, a list of objects as rows, the rest as JSON.
 
 import type { ReactNode } from "react";
 import type { Json } from "../api/types";
@@ -11,7 +11,7 @@ export function Value({ value }: { value: Json }) {
   return <Scroll>{Array.isArray(value) ? <Rows rows={value as Fields[]} /> : <Fields fields={value} />}</Scroll>;
 }
 
-/** What may be wider than the page; the keyboard can move it. */
+/** A box that may be wider than the page; the keyboard can scroll it. */
 export function Scroll({ children }: { children: ReactNode }) {
   return (
     <div className={styles.scroll} tabIndex={0}>
@@ -29,7 +29,7 @@ export function Text({ text }: { text: string }) {
   );
 }
 
-/** An empty text, which would look as if something were missing. */
+/** A mark for an empty text, which would look like a missing value. */
 function Nothing() {
   return <span className="quiet">empty</span>;
 }

@@ -1,4 +1,4 @@
-// A sentence of the server: what it quotes as code, and moments on the clock of whoever reads it.
+// A sentence of the server: shows quoted words as code, and times in the reader's time zone.
 
 import { moment } from "./format";
 

@@ -1,4 +1,4 @@
-// Numbers and moments as people read them.
+// Formats numbers and times for people.
 
 import type { Awaited, Origin, Usage } from "../api/types";
 
@@ -27,7 +27,7 @@ export function money(usd: number): string {
   return `$${usd.toFixed(usd < 0.1 ? 4 : 2).replace(/(\.\d\d\d*?)0+$/, "$1")}`;
 }
 
-/** What something cost; with a sign where that is not all. */
+/** The cost of something; with a sign if it is incomplete. */
 export function cost(usage: Usage): string {
   return `${money(usage.usd)}${usage.usd_unknown || usage.at_least ? " or more" : ""}`;
 }
@@ -36,7 +36,7 @@ export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Words of the server that stand alone: a command line begins them in small letters. */
+/** A text of the server as a sentence: messages for the command line start with a small letter. */
 export function sentence(text: string): string {
   const end = /[.!?]$/.test(text) ? "" : ".";
   return text && `${capital(text)}${end}`;
@@ -70,7 +70,7 @@ export function ago(at: number, now: number): string {
   return `${Math.floor(ms / size)}${unit} ago`;
 }
 
-/** A moment on the clock of whoever reads it. */
+/** A time in the reader's time zone. */
 export function moment(at: number): string {
   return new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
@@ -90,12 +90,12 @@ const AWAITED: Record<Awaited, string> = {
   machine: "a decision about its machine",
 };
 
-/** What something waits for, in words. */
+/** What a step waits for, in words. */
 export function awaited(what: Awaited[]): string {
   return what.map((one) => AWAITED[one] ?? one).join(" and ");
 }
 
-/** Who made something, and where. A worker whose name tells its machine needs no more words. */
+/** The worker and the machine of an attempt. If the worker's name contains the machine, the name alone is enough. */
 export function by({ worker, host }: { worker?: string; host?: string }): string {
   if (!worker || !host) return worker ?? host ?? "";
   return worker.startsWith(host) ? worker : `${worker} on ${host}`;
@@ -104,7 +104,7 @@ export function by({ worker, host }: { worker?: string; host?: string }): string
 const MACHINE = "host:";
 const AGENT = "agent:";
 
-/** What a worker must have for a step: labels, and among them one for the machine with the files, one for an agent whose turns are counted. */
+/** What a worker needs for a step: labels, among them perhaps the machine with the files, or an agent with a limit on turns. */
 export function waitsFor(wanted: string[]): string {
   const after = (prefix: string) => wanted.find((label) => label.startsWith(prefix))?.slice(prefix.length);
   const labels = wanted.filter((label) => !label.startsWith(MACHINE) && !label.startsWith(AGENT));
@@ -122,7 +122,7 @@ const FACES: Record<Origin["face"], string> = {
   trigger: "a trigger",
 };
 
-/** Who started something. */
+/** The origin of a run. */
 export function origin({ face, user, client }: Origin): string {
   const name = client ?? user;
   return face === "mcp" && name ? name : name ? `${name} at ${FACES[face]}` : FACES[face];

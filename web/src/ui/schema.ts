@@ -1,4 +1,4 @@
-// What people type, as the value that a schema asks for. The server has the last word; this only helps.
+// Turns typed text into the value that a schema asks for. The server decides in the end; this only helps.
 
 import type { Json } from "../api/types";
 
@@ -23,12 +23,12 @@ export function choicesOf(schema: Json | undefined): string[] {
   return Array.isArray(choices) ? choices.map(written) : [];
 }
 
-/** A value as it is typed. */
+/** A value as text for a field. */
 export function written(value: Json | undefined): string {
   return value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-/** What was typed, as a value; or what is wrong with it. */
+/** The value of a typed text, or the error in it. */
 export function typed(schema: Json | undefined, text: string): { value: Json } | { wrong: string } {
   switch (fieldKind(schema)) {
     case "text":
@@ -54,7 +54,7 @@ function number(schema: Json | undefined, text: string): { value: Json } | { wro
   return { value };
 }
 
-/** Anything goes where the schema says nothing: what is no JSON is text. */
+/** Without a schema every value is allowed: a text that is not JSON is text. */
 function json(text: string, anything: boolean): { value: Json } | { wrong: string } {
   try {
     return { value: JSON.parse(text) as Json };

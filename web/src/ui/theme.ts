@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until a person says otherwise.
+// Chooses light or dark: the system's choice, until the user chooses.
 
 import { useEffect, useState } from "react";
 
@@ -17,7 +17,7 @@ function show(theme: Theme): void {
   document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
 }
 
-/** Before anything is drawn. */
+/** Applies the theme before the first drawing. */
 export function begin(): void {
   show(stored());
 }

@@ -1,9 +1,9 @@
-// Whether the one who looks may also act. The server decides; this only keeps pages from offering what it would refuse.
+// Whether the user may act. The server decides; this only hides actions that the server would refuse.
 
 import { useQuery } from "@tanstack/react-query";
 import { aboutQuery } from "../api/queries";
 
-/** What is said in the place of what cannot be done. */
+/** The message in place of an action that the user may not do. */
 export const ONLY_LOOKS = "You can only look: the role of your token is viewer.";
 
 export function useMay(): boolean {

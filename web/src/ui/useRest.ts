@@ -1,12 +1,12 @@
-// Something that ends where the window ends, wherever it begins.
+// Gives an element the height down to the bottom of the window.
 
 import { type RefObject, useLayoutEffect, useRef } from "react";
 
-/** What stays free below, and what it never gets smaller than. */
+/** The free space below, and the smallest height. */
 const BELOW = 16;
 const LEAST = 320;
 
-/** Keeps an element as tall as the rest of the window, while `fits`. */
+/** Makes an element as tall as the rest of the window, while `fits`. */
 export function useRest(fits = true): RefObject<HTMLDivElement | null> {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -15,7 +15,7 @@ export function useRest(fits = true): RefObject<HTMLDivElement | null> {
     const fit = () => {
       box.style.height = `${Math.max(window.innerHeight - Math.max(box.getBoundingClientRect().top, 0) - BELOW, LEAST)}px`;
     };
-    // What stands above it grows and shrinks, too.
+    // The content above it also grows and shrinks.
     const above = new ResizeObserver(fit);
     above.observe(document.body);
     fit();

@@ -1,4 +1,4 @@
-// Whether two things fit beside each other.
+// Whether the window is wide enough for two columns.
 
 import { useSyncExternalStore } from "react";
 

@@ -1,9 +1,9 @@
-//! Where JSON stands in a text: in fences, and between braces that belong together.
+//! Finds JSON in a text: in fences, and between matching braces.
 
 use longhaul_core::Json;
 use longhaul_core::value;
 
-/// Beginnings that lead nowhere are given up after so many: a text of nothing but braces must not take for ever.
+/// The most failed starts before the search stops: a text full of braces must not take forever.
 const STRAY_MAX: usize = 200;
 
 /// Every fence that holds one JSON value, in order.
@@ -11,7 +11,7 @@ pub(super) fn fenced(text: &str) -> Vec<Json> {
     fences(text).into_iter().filter_map(|inside| value::read(inside.trim()).ok()).collect()
 }
 
-/// What stands in each fence, whatever it is said to be.
+/// The content of each fence, whatever its language.
 pub(super) fn fences(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut open: Option<(&str, usize)> = None;
@@ -38,7 +38,7 @@ fn fence_mark(line: &str) -> Option<&str> {
     (length >= 3).then(|| &line[..length])
 }
 
-/// Every object and list that stands for itself, in order.
+/// Every object and list that is not inside another one, in order.
 pub(super) fn balanced(text: &str) -> Vec<Json> {
     let mut out = Vec::new();
     let (mut at, mut stray) = (0, 0);
@@ -62,7 +62,7 @@ pub(super) fn balanced(text: &str) -> Vec<Json> {
     out
 }
 
-/// How long the text is that begins with a brace, up to the one that closes it.
+/// The length of the text from an opening brace to the matching closing one.
 pub(super) fn closing(text: &str) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, next) in text.bytes().enumerate() {

@@ -1,5 +1,5 @@
-//! Reads what is nearly JSON: trailing commas, comments, single and typographic quotes, bare keys, Python's words, and braces
-//! that were not closed at the very end.
+//! Reads text that is almost JSON: trailing commas, comments, single and typographic quotes, bare keys, Python's words,
+//! and braces that are missing at the very end.
 
 use longhaul_core::Json;
 use serde_json::Map;
@@ -7,7 +7,7 @@ use serde_json::Map;
 const DEPTH_MAX: usize = 64;
 const STRAY_MAX: usize = 200;
 
-/// Every object and list of a text that can be read in this way, in order.
+/// Every object and list in a text that can be read in this way, in order.
 pub(super) fn values(text: &str) -> Vec<Json> {
     let mut out = Vec::new();
     let (mut at, mut stray) = (0, 0);
@@ -80,13 +80,13 @@ impl Reader<'_> {
         Some(Json::Array(items))
     }
 
-    /// Whether the bracket is closed here, or the text is over.
+    /// Whether the bracket closes here, or the text ends.
     fn ends(&mut self, bracket: char) -> bool {
         self.blank();
         self.eat(bracket) || self.over()
     }
 
-    /// A fence after the last value ends the text as well.
+    /// Whether the text ends here; a fence after the last value ends it too.
     fn over(&self) -> bool {
         let rest = self.rest().trim_start();
         rest.is_empty() || rest.starts_with("```")
@@ -109,7 +109,7 @@ impl Reader<'_> {
         (!key.is_empty()).then_some(key)
     }
 
-    /// Raw line breaks are taken as they are. A string that is not closed is not one.
+    /// Accepts raw line breaks. A string without a closing quote is not a string.
     fn string(&mut self) -> Option<String> {
         let open = self.rest().chars().next()?;
         let ends = closes(open)?;
@@ -156,7 +156,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A number, or one of the words of JSON, JavaScript and Python. What is no number there is nothing here.
+    /// A number, or one of the words of JSON, JavaScript and Python. Other words give nothing.
     fn word(&mut self) -> Option<Json> {
         let part = |next: char| next.is_alphanumeric() || matches!(next, '.' | '-' | '+' | '_');
         let word: String = self.rest().chars().take_while(|next| part(*next)).collect();
@@ -196,7 +196,7 @@ impl Reader<'_> {
     }
 }
 
-/// The quotes that close what this one opens.
+/// The quotes that close this opening one.
 fn closes(open: char) -> Option<&'static str> {
     match open {
         '"' => Some("\""),

@@ -1,17 +1,17 @@
-//! What of our environment reaches a program.
+//! Decides which variables of our environment reach a program.
 //!
-//! An invocation names variables, never their values: a key goes from our environment into the program's
-//! without being written down anywhere.
+//! An invocation names variables, never their values: a key goes from our environment to the program's without being
+//! written to disk.
 //!
-//! **Invariant:** a variable that is neither common, nor named, nor set by the invocation is not handed on.
+//! **Invariant:** a program gets only common variables, named variables, and variables that the invocation sets.
 
 use std::ffi::{OsStr, OsString};
 
 use super::Invocation;
 
 impl Invocation {
-    /// The environment of the program: of `ours` what is common and what [`Invocation::keep_env`] names, then what
-    /// is set. Of two with the same name the later one counts, and only that one is left.
+    /// The environment of the program: the common variables of `ours` and those that [`Invocation::keep_env`] names,
+    /// then those that are set. If a name occurs twice, only the later one stays.
     pub fn environment(&self, common: &[&str], ours: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         let mut all = Vec::new();
         for rule in common.iter().copied().chain(self.keep_env.iter().map(String::as_str)) {
@@ -28,7 +28,7 @@ impl Invocation {
     }
 }
 
-/// The name under which a rule hands a variable on: `NAME`, `PREFIX*`, or `NEW=OLD`.
+/// The name under which a rule passes a variable on: `NAME`, `PREFIX*`, or `NEW=OLD`.
 fn handed_on(rule: &str, name: &OsStr) -> Option<OsString> {
     if let Some((new, old)) = rule.split_once('=') {
         return (name == old).then(|| new.into());

@@ -1,4 +1,4 @@
-//! Any agent that speaks the Agent Client Protocol on its stdin and stdout.
+//! The driver for any agent that speaks the Agent Client Protocol on its stdin and stdout.
 
 use super::program::is_program;
 use super::prompt_text;
@@ -21,7 +21,7 @@ impl Agent for Acp {
         "an agent that speaks the Agent Client Protocol"
     }
 
-    /// It is not sure to look without touching: what it asks for is refused, but it need not ask.
+    /// It does not promise read-only work: Longhaul refuses what the agent asks for, but the agent need not ask.
     fn abilities(&self) -> Abilities {
         Abilities {
             resume: true,
@@ -37,7 +37,7 @@ impl Agent for Acp {
         }
     }
 
-    /// Its version is not asked for: not every such agent answers without being spoken to.
+    /// It does not ask for a version: not every such agent answers `--version`.
     fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
         let Some(program) = &setup.program else {
             return Err(MissingAgent {
@@ -63,13 +63,13 @@ impl Agent for Acp {
             return Err(UnsupportedTurn("no program is named that speaks the Agent Client Protocol".to_owned()));
         };
         let service = Service::Acp(Program { program, args: setup.args.clone() });
-        // The protocol has no other place for who it is and what its answer must look like.
+        // The protocol has no other place for the system prompt and the schema.
         let turn = Turn { prompt: prompt_text::prompt(turn, self.abilities()), ..turn.clone() };
         let ask = Ask { turn, home: setup.home.clone(), service };
         let mut invocation = served::invocation(self.name(), found, setup, &ask)?;
         invocation.keep_env.extend(setup.key_env.clone());
-        // What Claude behind the protocol goes by: a path that it is told is no order to open it.
-        // And it is not to be patient for minutes without a word: whoever tries again later is the engine.
+        // For Claude behind the protocol: a path in the prompt must not open a file. It must also not retry for minutes
+        // without output, because the engine retries.
         for (name, value) in [("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1"), ("CLAUDE_CODE_MAX_RETRIES", "3")] {
             if !setup.env.contains_key(name) {
                 invocation.env.push((name.to_owned(), value.to_owned()));

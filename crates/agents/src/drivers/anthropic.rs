@@ -1,4 +1,4 @@
-//! Models that are asked by Anthropic's Messages API, there or anywhere.
+//! The driver for models with Anthropic's Messages API, at Anthropic or elsewhere.
 
 use super::endpoint::Usual;
 use crate::serve::Wire;

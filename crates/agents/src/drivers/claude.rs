@@ -1,15 +1,17 @@
-//! Claude Code.
+//! The driver for Claude Code.
 //!
-//! What the workspace says is closed to it unless it is trusted: `--setting-sources=user` leaves the project's settings,
-//! hooks, permissions, agents, skills and `CLAUDE.md` unread, `--strict-mcp-config` starts no server of `.mcp.json`, and
-//! its address comes from our settings or not at all. What cannot be closed: files that the agent reads by itself can tell it
-//! anything, and an allowed `Bash` reaches as far as its process does. Only a sandbox ends that.
+//! If the workspace is not trusted, Claude ignores its settings: `--setting-sources=user` skips the project's settings,
+//! hooks, permissions, agents, skills and `CLAUDE.md`, `--strict-mcp-config` starts no server of `.mcp.json`, and only
+//! our settings can set its address. Two things stay open: files that the agent reads by itself can tell it anything,
+//! and an allowed `Bash` can do everything that its process can. Only a sandbox prevents that.
 //!
-//! What it is told is data: as a message that nobody typed, `@path` names no file for it to open and `/word` is no command. By plain stdin
-//! it would send files that its tools may not read, and run commands that a task only begins with.
+//! The prompt is data: it is sent as a message that no person typed, so `@path` opens no file and `/word` is not a
+//! command. With plain stdin Claude would send files that its tools may not read, and would run a command at the start
+//! of a task.
 //!
-//! Permissions work as root without a flag that skips them: looking is `dontAsk`, in which Claude runs by itself only what it
-//! knows to change nothing; editing is `acceptEdits`, which ends at the workspace. Everything is skipped only inside a sandbox.
+//! Permissions work as root without a flag that skips them: read-only is `dontAsk`, in which Claude runs by itself only
+//! tools that change nothing; editing is `acceptEdits`, which is limited to the workspace. Only inside a sandbox are
+//! all permissions skipped.
 
 mod stream;
 mod usage;
@@ -48,8 +50,7 @@ const CAN: Abilities = Abilities {
     images: true,
     cost: true,
 };
-/// What is billed.
-/// Its login, where that is a variable.
+/// The variable that holds its login token.
 pub(super) const LOGIN: &str = "CLAUDE_CODE_OAUTH_TOKEN";
 pub(super) const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
 const QUIET: [&str; 3] = ["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY"];
@@ -101,7 +102,7 @@ impl Agent for Claude {
     }
 }
 
-/// A message, as a line. What is not typed is delivered as it stands.
+/// A message as a line. A message that is not marked as typed is delivered unchanged.
 fn said(text: &str, is_typed: bool) -> Vec<u8> {
     let content = json!([{"type": "text", "text": text}]);
     let mut message = json!({"type": "user", "message": {"role": "user", "content": content}});
@@ -119,7 +120,7 @@ fn converse(command: &mut Command, turn: &Turn) -> Result<(), UnsupportedTurn> {
     };
     command.option(flag, session_id(id)?);
     if flag == "--resume" {
-        // Otherwise who it was at first is who it stays.
+        // Otherwise Claude keeps the system prompt of the first turn.
         command.option("--system-prompt-snapshot", "off");
     }
     Ok(())
@@ -128,7 +129,7 @@ fn converse(command: &mut Command, turn: &Turn) -> Result<(), UnsupportedTurn> {
 fn permit(command: &mut Command, turn: &Turn) {
     if turn.permission == Permission::Full && turn.sandboxed {
         command.words(&["--dangerously-skip-permissions"]);
-        // Only with exactly this does it believe that as root.
+        // As root, Claude accepts the flag only with exactly this value.
         command.set("IS_SANDBOX", "1");
     } else {
         let mode = if turn.permission == Permission::ReadOnly { "dontAsk" } else { "acceptEdits" };
@@ -145,7 +146,7 @@ fn permit(command: &mut Command, turn: &Turn) {
     }
 }
 
-/// What it uses without asking. Writing inside the workspace needs no mention: the mode accepts it.
+/// The tools that it may use without asking. Writing inside the workspace is not listed: the mode allows it.
 fn allowed(turn: &Turn) -> Vec<&str> {
     let writes = |tool: &&str| WRITING.contains(&bare(tool));
     match (&turn.tools, turn.permission) {
@@ -157,12 +158,12 @@ fn allowed(turn: &Turn) -> Vec<&str> {
     }
 }
 
-/// The name of a tool without what it may be used for: `Bash` of `Bash(git log *)`.
+/// The name of a tool without its restriction: `Bash` of `Bash(git log *)`.
 fn bare(tool: &str) -> &str {
     tool.split('(').next().unwrap_or(tool)
 }
 
-/// Tools of servers are there or not; the list is about its own.
+/// The tool, if it is one of Claude's own; the list does not cover tools of servers.
 fn own_tool(tool: &str) -> Option<&str> {
     Some(bare(tool)).filter(|name| !name.starts_with("mcp__"))
 }
@@ -176,7 +177,7 @@ fn shape(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), U
     command.option_if("--model", turn.model.as_deref().or(setup.model.as_deref()));
     command.option_if("--effort", turn.effort.as_deref());
     if let Some(system) = &turn.system {
-        // By a file: a persona may be longer than an argument.
+        // In a file, because a persona may be longer than an argument may be.
         let file = written::file(&turn.scratch, "system.md", system)?;
         command.option("--append-system-prompt-file", &file);
     }
@@ -190,7 +191,7 @@ fn shape(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), U
 
 fn surround(command: &mut Command, found: &InstalledAgent, setup: &AgentSetup) -> Result<(), UnsupportedTurn> {
     command.switch(&QUIET, "1");
-    // Whatever else may read what it is told: a path is no order to open it.
+    // For every other text that it may read: a path must not open a file.
     command.set("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1");
     command.keep("CLAUDE_CONFIG_DIR");
     match payer::of(PROGRAM.name, found, setup)? {

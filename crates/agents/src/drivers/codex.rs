@@ -1,13 +1,13 @@
-//! Codex.
+//! The driver for Codex.
 //!
-//! What the workspace says is closed to it unless it is trusted, and that takes more than saying nothing: a sandbox that
-//! may write makes Codex trust the workspace, remember that for ever in its own settings, and start the servers that
-//! `.codex/config.toml` names, all in the same run. So the workspace is called untrusted on the command line, which counts
-//! above the settings and keeps it from being remembered; nothing marks a folder above it as the project; and of
-//! `AGENTS.md` no byte is read. What cannot be closed: files that the agent reads by itself can tell it anything.
+//! If the workspace is not trusted, Codex must ignore its settings, and that needs explicit options. With a sandbox
+//! that may write, Codex trusts the workspace, stores that in its own settings for good, and starts the servers in
+//! `.codex/config.toml`, all in the same run. So the command line calls the workspace untrusted. That overrides the
+//! settings, and Codex does not store it. No folder above the workspace counts as the project, and Codex reads no byte
+//! of `AGENTS.md`. One thing stays open: files that the agent reads by itself can tell it anything.
 //!
-//! Codex confines commands itself. Anything goes only inside another sandbox; without one, "anything" is its sandbox
-//! with the whole disk and the network inside.
+//! Codex confines commands itself. Full access exists only inside another sandbox; without one, full access is Codex's
+//! own sandbox with the whole disk and the network.
 
 mod stream;
 
@@ -42,9 +42,9 @@ const CAN: Abilities = Abilities {
     images: true,
     cost: false,
 };
-/// What is billed; the first is what `exec` reads.
+/// The variables that hold keys; `exec` reads the first.
 pub(super) const KEYS: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];
-/// What we call the provider behind an address of ours.
+/// The name of the provider for an address from our settings.
 const PROVIDER: &str = "longhaul";
 const QUIET: [&str; 3] = ["analytics.enabled=false", "check_for_update_on_startup=false", "feedback.enabled=false"];
 
@@ -100,14 +100,14 @@ fn refuse(turn: &Turn) -> Result<(), UnsupportedTurn> {
     Ok(())
 }
 
-/// A setting on the command line: the value is read as TOML.
+/// A setting on the command line; Codex reads the value as TOML.
 fn set(command: &mut Command, key: &str, value: &str) {
     command.words(&["-c", &format!("{key}={value}")]);
 }
 
 fn close(command: &mut Command, turn: &Turn) {
     let level = if turn.trusted { "trusted" } else { "untrusted" };
-    // As a table, because a path in a dotted key would be split at its dots.
+    // As a table, because Codex would split a path in a dotted key at its dots.
     set(command, "projects", &format!("{{{}={{trust_level=\"{level}\"}}}}", quoted(&turn.cwd.to_string_lossy())));
     if !turn.trusted {
         set(command, "project_root_markers", "[]");
@@ -146,7 +146,7 @@ fn shape(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), U
     Ok(())
 }
 
-/// `profile@model`, either of which may be missing; without an `@` it is a model.
+/// `profile@model`, where either may be missing; a text without an `@` is a model.
 fn profile_and_slug(model: &str) -> (Option<&str>, Option<&str>) {
     let filled = |text: &'_ str| !text.is_empty();
     match model.split_once('@') {
@@ -183,7 +183,7 @@ fn provide(command: &mut Command, setup: &AgentSetup, url: &str) {
     command.keep(key);
 }
 
-/// A text as TOML writes it. JSON's way of writing is one of TOML's.
+/// A text as TOML. A JSON string is also a TOML string.
 fn quoted(text: &str) -> String {
     longhaul_core::Json::from(text).to_string()
 }

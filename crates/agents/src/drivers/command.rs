@@ -1,8 +1,8 @@
-//! A command line while it is put together.
+//! Builds a command line.
 
 use crate::contract::{AgentSetup, InstalledAgent, Invocation, UnsupportedTurn};
 
-/// Linux takes no longer argument than this, its end included.
+/// Linux accepts no longer argument, with its final zero byte.
 const ARGUMENT_BYTES_MAX: usize = 128 * 1024 - 1;
 
 /// Arguments and variables of a turn.
@@ -14,17 +14,17 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// Words as they are.
+    /// Adds words unchanged.
     pub(super) fn words(&mut self, words: &[&str]) {
         self.args.extend(words.iter().map(|word| (*word).to_owned()));
     }
 
-    /// `--name=value`, so that no value is taken for a flag.
+    /// Adds `--name=value`, so that no value can be read as a flag.
     pub(super) fn option(&mut self, name: &str, value: &str) {
         self.args.push(format!("{name}={value}"));
     }
 
-    /// The same, if there is a value.
+    /// Adds the same, if there is a value.
     pub(super) fn option_if(&mut self, name: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.option(name, value);
@@ -36,19 +36,19 @@ impl Command {
         self.env.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Sets variables that switch something.
+    /// Sets several variables to one value.
     pub(super) fn switch(&mut self, names: &[&str], value: &str) {
         for name in names {
             self.set(name, value);
         }
     }
 
-    /// Hands a variable on.
+    /// Passes a variable on.
     pub(super) fn keep(&mut self, rule: &str) {
         self.keep.push(rule.to_owned());
     }
 
-    /// The invocation, with what the settings add: their arguments first, their variables last.
+    /// The invocation, with the additions from the settings: their arguments first, their variables last.
     pub(super) fn finish(
         self,
         found: &InstalledAgent,
@@ -71,7 +71,7 @@ impl Command {
 const TOO_LONG: &str = "an argument (persona, schema or model) is longer than 128 KB or holds a zero byte, and no program \
                         can be handed that; shorten it";
 
-/// An id that can stand on a command line by itself.
+/// A session id that is safe as an argument.
 pub(super) fn session_id(id: &str) -> Result<&str, UnsupportedTurn> {
     let plain = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if plain && !id.starts_with('-') && !id.is_empty() {
@@ -81,13 +81,13 @@ pub(super) fn session_id(id: &str) -> Result<&str, UnsupportedTurn> {
     }
 }
 
-/// Where a model is served, with the part of the address that names the version of the interface.
+/// The address of a model's server, with the version of the API at its end.
 pub(super) fn with_version(base_url: &str) -> String {
     let root = base_url.trim_end_matches('/');
     if names_version(root) { root.to_owned() } else { format!("{root}/v1") }
 }
 
-/// The same without that part.
+/// The address without that version.
 pub(super) fn without_version(base_url: &str) -> &str {
     let root = base_url.trim_end_matches('/');
     root.strip_suffix("/v1").unwrap_or(root)

@@ -1,15 +1,17 @@
-//! GitHub Copilot.
+//! The driver for GitHub Copilot.
 //!
-//! What the workspace says is closed to it unless it is trusted: `--no-custom-instructions` leaves `AGENTS.md` and its kind
-//! unread. Hooks and servers of the workspace stay off in any case: Copilot takes the flag that would let them run only for
-//! sessions whose id is its own choice, and a session that we cannot name is one that we cannot find again. What cannot be
-//! closed: names and descriptions of the skills and agents that lie in the workspace and in further folders are in its prompt,
-//! and files that the agent reads by itself can tell it anything.
+//! If the workspace is not trusted, Copilot ignores its instructions: `--no-custom-instructions` skips `AGENTS.md` and
+//! similar files. Hooks and servers of the workspace are always off: Copilot accepts the flag that enables them only
+//! for sessions whose id it chooses itself, and Longhaul cannot find such a session again. Two things stay open: the
+//! names and descriptions of skills and agents in the workspace and in further folders are in its prompt, and files
+//! that the agent reads by itself can tell it anything.
 //!
-//! Looking denies what writes and leaves the rest to what Copilot runs unasked; editing allows shell and files, which
-//! still keeps addresses from it. An allowed shell reaches as far as its process does. Everything is skipped only inside a sandbox.
+//! Read-only denies tools that write, and leaves the rest to what Copilot runs without asking. Editing allows shell and
+//! files, but no addresses. An allowed shell can do everything that its process can. Only inside a sandbox are all
+//! permissions skipped.
 //!
-//! Its login is GitHub's. A key means a model of one's own, and then Copilot goes nowhere else (`COPILOT_OFFLINE`).
+//! Its login is a GitHub login. A key means the user's own model; then Copilot contacts nothing else
+//! (`COPILOT_OFFLINE`).
 
 mod stream;
 
@@ -45,11 +47,11 @@ const CAN: Abilities = Abilities {
     images: true,
     cost: false,
 };
-/// What is billed.
+/// The variables that hold keys.
 pub(super) const KEYS: [&str; 2] = ["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"];
-/// Its login, where it is not in its own folder.
+/// The variables that can hold its login, if it is not in its own folder.
 pub(super) const TOKENS: [&str; 3] = ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"];
-/// Where a program of this name is asked to leave what a turn used.
+/// The file into which Copilot writes the usage of a turn.
 const USAGE_FILE: &str = "usage.json";
 
 impl Agent for Copilot {
@@ -97,11 +99,11 @@ impl Agent for Copilot {
     }
 }
 
-/// Whether its settings know somebody who has logged in.
+/// Whether its settings contain a user who has logged in.
 fn has_account(around: &Surroundings<'_>) -> bool {
     let file = around.folder("COPILOT_HOME", ".copilot").join("config.json");
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    // It begins with comments, which JSON does not know.
+    // The file starts with comments, which are not valid JSON.
     let start = text.find('{').unwrap_or_default();
     let settings: longhaul_core::Json = serde_json::from_str(&text[start..]).unwrap_or_default();
     ["loggedInUsers", "logged_in_users"]
@@ -141,7 +143,7 @@ fn surround(
         }
         Payer::Key => {
             if turn.model.is_none() && setup.model.is_none() {
-                return Err(UnsupportedTurn("`copilot` with a key of one's own needs a `model`; name one".to_owned()));
+                return Err(UnsupportedTurn("`copilot` with your own key needs a `model`; name one".to_owned()));
             }
             provide(command, setup);
         }
@@ -149,7 +151,7 @@ fn surround(
     Ok(())
 }
 
-/// With an address of ours nothing of the surroundings may choose another; without one they choose everything.
+/// With an address from our settings, the environment must not choose another one; without it, the environment decides.
 fn provide(command: &mut Command, setup: &AgentSetup) {
     command.set("COPILOT_OFFLINE", "true");
     match &setup.base_url {

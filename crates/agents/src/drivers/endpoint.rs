@@ -1,6 +1,7 @@
-//! Models behind an address: how the settings of such an agent become an endpoint.
+//! The driver for models behind an address: turns the settings of an agent into an endpoint.
 //!
-//! **Invariant:** the usual key goes to the usual address alone. Whoever names another address names its key too.
+//! **Invariant:** the default key goes only to the default address. Settings with another address must also name its
+//! key.
 
 use crate::contract::{
     Abilities, Agent, AgentAuth, AgentSetup, InstalledAgent, Invocation, MissingAgent, Reader, Turn, UnsupportedTurn,
@@ -11,7 +12,7 @@ use crate::serve::{Ask, Endpoint, Service, Wire, is_near};
 
 const ROUNDS_MAX: u32 = 50;
 
-/// An agent that is a model behind an address: what it is without settings.
+/// An agent that is a model behind an address, with its defaults.
 pub(super) struct Usual {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -46,7 +47,7 @@ impl Agent for Usual {
         ABILITIES
     }
 
-    /// Whether it can be asked: there must be a key, unless it is on this machine.
+    /// Whether the model can be used: there must be a key, unless the address is on this machine.
     fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
         if setup.auth == AgentAuth::Login {
             return Err(MissingAgent {

@@ -1,4 +1,4 @@
-//! Reading one line of a stream, without ever minding what is in it.
+//! Reads one line of a stream, whatever it contains.
 
 use longhaul_core::Json;
 
@@ -7,9 +7,9 @@ pub(super) fn read(line: &str) -> Option<Json> {
     serde_json::from_str(line.trim()).ok().filter(Json::is_object)
 }
 
-/// Looking into an event: what is not there, or of another kind, is empty.
+/// Reads parts of an event: a missing value, or one of another type, is empty.
 pub(super) trait Look {
-    /// What a JSON pointer leads to, or null.
+    /// The value at a JSON pointer, or null.
     fn at(&self, pointer: &str) -> &Json;
 
     /// A text, or an empty one.
@@ -22,22 +22,22 @@ pub(super) trait Look {
         Some(self.text(pointer)).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// A number of things, or none.
+    /// A count, or 0.
     fn count(&self, pointer: &str) -> u64 {
         self.at(pointer).as_u64().unwrap_or_default()
     }
 
-    /// Whether it says so.
+    /// Whether the value is true.
     fn is(&self, pointer: &str) -> bool {
         self.at(pointer).as_bool().unwrap_or_default()
     }
 
-    /// The items of a list, or none.
+    /// The items of a list, or an empty list.
     fn items(&self, pointer: &str) -> &[Json] {
         self.at(pointer).as_array().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// A status of HTTP.
+    /// An HTTP status.
     fn status(&self, pointer: &str) -> Option<u16> {
         self.at(pointer).as_u64().and_then(|status| u16::try_from(status).ok())
     }
@@ -49,7 +49,7 @@ impl Look for Json {
     }
 }
 
-/// What a tool has said: a text, or parts of which some are texts.
+/// The text of a tool's result: a text, or the text parts of a list.
 pub(super) fn said(content: &Json) -> String {
     match content {
         Json::String(text) => text.clone(),

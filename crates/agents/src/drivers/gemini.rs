@@ -1,19 +1,20 @@
-//! Gemini CLI.
+//! The driver for Gemini CLI.
 //!
-//! What the workspace says is closed to it unless it is trusted: with `GEMINI_CLI_TRUST_WORKSPACE=false` Gemini reads no
-//! settings, hooks, servers, extensions or `GEMINI.md` of the workspace. By itself it would then refuse to work without a
-//! person; that question is off in settings of ours, in a home of ours. Its address is always set, so that no `.env` file in
-//! the workspace can send the key elsewhere. What cannot be closed: files that the agent reads by itself can tell it
-//! anything, and an allowed shell reaches as far as its process does.
+//! If the workspace is not trusted, Gemini ignores its settings: with `GEMINI_CLI_TRUST_WORKSPACE=false` it reads no
+//! settings, hooks, servers, extensions or `GEMINI.md` of the workspace. By itself it would then refuse to work without
+//! a person; our own settings, in our own home folder, switch that question off. Its address is always set, so that no
+//! `.env` file in the workspace can send the key elsewhere. Two things stay open: files that the agent reads by itself
+//! can tell it anything, and an allowed shell can do everything that its process can.
 //!
-//! What it is told is data, but Gemini has no way to be told so: `@path` in a prompt makes it send that file. So a path that is there is
-//! written with its own sign for "no file", a backslash; and it is kept from searching for one.
+//! The prompt is data, but Gemini has no option for that: `@path` in a prompt makes it send that file. So Longhaul
+//! writes a backslash, Gemini's own escape, before the `@` of an existing path, and switches the search for files off.
 //!
-//! With its own login it lives in its own home, whose settings are not ours: there it works in trusted workspaces only.
+//! With its own login it uses its own home folder, whose settings are not ours: there it works only in trusted
+//! workspaces.
 //!
-//! Permissions are a policy file: Gemini asks about nothing that a rule decides, and so needs no flag that skips questions.
-//! It knows no effort; a turn that names one is put without it. It is a bundle in JavaScript that would start itself once
-//! more as its own child; `GEMINI_CLI_NO_RELAUNCH` keeps it to one process.
+//! Permissions are a policy file: Gemini asks nothing that a rule decides, so it needs no flag that skips questions. It
+//! has no effort setting; Longhaul drops the effort of a turn. Gemini is a JavaScript bundle that would start itself
+//! again as its own child; `GEMINI_CLI_NO_RELAUNCH` keeps it in one process.
 
 mod mentions;
 mod policy;
@@ -46,11 +47,11 @@ const CAN: Abilities = Abilities {
     images: true,
     cost: false,
 };
-/// What is billed.
+/// The variables that hold keys.
 pub(super) const KEYS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
-/// Where its models are served.
+/// The default address of its models.
 const ADDRESS: &str = "https://generativelanguage.googleapis.com";
-/// What it goes by in a home of ours.
+/// Its settings in our home folder.
 const SETTINGS: &str = r#"{
   "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
   "privacy": {"usageStatisticsEnabled": false},

@@ -1,30 +1,30 @@
-//! What every reader writes down about a turn while it continues.
+//! Collects what every reader notes about a turn.
 //!
-//! **Invariant:** whatever a program prints, a reader keeps no more of it than the answer, what went wrong, and a few
-//! kilobytes of talk that is no event.
+//! **Invariant:** whatever a program prints, a reader keeps only the answer, the problem, and a few kilobytes of lines
+//! that are not events.
 
 use super::summary;
 use crate::contract::{AgentTrouble, Ending, Exit, Meter, TranscriptEntry};
 
-/// Of talk that is no event, this much is kept.
+/// The most bytes of lines that are not events.
 const STRAY_BYTES_MAX: usize = 4096;
 
-/// What is known about a turn so far.
+/// The known state of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    /// What will be told at the end.
+    /// The report for the end of the turn.
     pub(super) ending: Ending,
-    /// Why the program tries again at the moment. It counts only if nothing comes after it.
+    /// Why the program is retrying now. It counts only if nothing follows.
     pub(super) trying_again: Option<AgentTrouble>,
     model: Option<String>,
     stray: String,
     answered: bool,
-    /// What it had answered before it continued. It counts if no other answer comes.
+    /// The answer before the agent continued. It counts if no other answer follows.
     earlier: Option<(String, AgentTrouble)>,
 }
 
 impl Notes {
-    /// The session, each time more is known about it.
+    /// The entry about the session, each time more is known about it.
     pub(super) fn session(&mut self, id: &str, model: Option<String>) -> Option<TranscriptEntry> {
         let known = self.ending.session.as_deref() == Some(id) && (model.is_none() || model == self.model);
         if known || id.is_empty() {
@@ -35,7 +35,7 @@ impl Notes {
         Some(TranscriptEntry::Session { id: id.to_owned(), model })
     }
 
-    /// A line that is no event: programs say so what keeps them from working at all.
+    /// Notes a line that is not an event: programs often print in this way what stops them from working.
     pub(super) fn stray(&mut self, line: &str) -> Vec<TranscriptEntry> {
         let line = summary::line(line);
         if line.is_empty() {
@@ -53,31 +53,31 @@ impl Notes {
         TranscriptEntry::Denied { name: name.to_owned() }
     }
 
-    /// The agent calls it an error.
+    /// Notes an error that the agent reports.
     pub(super) fn fail(&mut self, message: &str) {
         self.ending.trouble.is_error = true;
         add_line(&mut self.ending.trouble.message, message);
     }
 
-    /// What this turn has used, out of what its session has.
+    /// Notes the usage of this turn: the total of the session, minus the amount before.
     pub(super) fn used_in_all(&mut self, total: Meter, before: Meter) -> TranscriptEntry {
         self.ending.session_total = Some(total);
         self.used(less(total, before))
     }
 
-    /// What this turn has used.
+    /// Notes the usage of this turn.
     pub(super) fn used(&mut self, meter: Meter) -> TranscriptEntry {
         self.ending.used = Some(meter);
         TranscriptEntry::Usage { meter }
     }
 
-    /// The answer is complete, or the agent has given up.
+    /// Notes that the answer is complete, or that the agent has given up.
     pub(super) fn over(&mut self) -> TranscriptEntry {
         self.answered = true;
         TranscriptEntry::Result
     }
 
-    /// The agent works again after an answer.
+    /// Notes that the agent continues after an answer.
     pub(super) fn goes_on(&mut self) -> TranscriptEntry {
         self.answered = false;
         self.ending.finished = false;
@@ -89,17 +89,17 @@ impl Notes {
         TranscriptEntry::GoesOn
     }
 
-    /// What it had answered before it continued.
+    /// The answer before the agent continued.
     pub(super) fn earlier_answer(&self) -> Option<String> {
         self.earlier.as_ref().map(|(text, _)| text.clone()).filter(|text| !text.is_empty())
     }
 
-    /// Whether it has answered, and does not work again.
+    /// Whether it has answered and has not continued.
     pub(super) fn is_answered(&self) -> bool {
         self.answered
     }
 
-    /// What is left. If the program never came to an end of its own, the last it said about itself counts.
+    /// The report. If the program did not end by itself, its last message about itself counts.
     pub(super) fn into_ending(mut self, exit: &Exit) -> Ending {
         let ended_early = !self.answered && (exit.signal.is_some() || exit.ended.is_some());
         self.ending.at_least |= ended_early && self.ending.used.is_some();
@@ -114,7 +114,7 @@ impl Notes {
         self.ending
     }
 
-    /// Without another answer the one before is the last.
+    /// Without another answer, the earlier one is the last.
     fn fall_back(&mut self) {
         let Some((text, trouble)) = self.earlier.take().filter(|_| !self.answered) else { return };
         if self.ending.text.is_empty() {
@@ -126,7 +126,7 @@ impl Notes {
     }
 }
 
-/// One more line, unless it was said already.
+/// Adds a line, unless the text already contains it.
 pub(super) fn add_line(text: &mut String, line: &str) {
     if line.is_empty() || text.lines().any(|known| known == line) || text == line {
         return;
@@ -137,7 +137,7 @@ pub(super) fn add_line(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
-/// What a total has more than another.
+/// The difference of two amounts.
 pub(super) fn less(total: Meter, before: Meter) -> Meter {
     Meter {
         input_tokens: total.input_tokens.saturating_sub(before.input_tokens),
@@ -147,7 +147,7 @@ pub(super) fn less(total: Meter, before: Meter) -> Meter {
     }
 }
 
-/// Two meters together; money is known if either knows some.
+/// The sum of two amounts; the money is known if either is.
 pub(super) fn sum(one: Meter, other: Meter) -> Meter {
     let usd = match (one.usd, other.usd) {
         (None, None) => None,
@@ -161,7 +161,7 @@ pub(super) fn sum(one: Meter, other: Meter) -> Meter {
     }
 }
 
-/// The larger one, number by number.
+/// The larger value of each number.
 pub(super) fn most(one: Meter, other: Meter) -> Meter {
     let usd = match (one.usd, other.usd) {
         (Some(one), Some(other)) => Some(one.max(other)),

@@ -1,5 +1,5 @@
-//! Models that are asked by OpenAI's Chat Completions or Responses API: OpenAI's own, and those of Ollama, llama.cpp, vLLM,
-//! OpenRouter and many more.
+//! The driver for models with OpenAI's Chat Completions or Responses API: OpenAI's own, and those of Ollama, llama.cpp,
+//! vLLM, OpenRouter and many more.
 
 use super::endpoint::Usual;
 use crate::serve::Wire;

@@ -1,14 +1,14 @@
-//! opencode.
+//! The driver for opencode.
 //!
-//! What the workspace says is closed to it unless it is trusted: `OPENCODE_DISABLE_PROJECT_CONFIG` leaves its settings,
-//! agents, servers and `AGENTS.md` unread, `OPENCODE_PURE` its plugins, and two more switches the files that other agents
-//! keep there. What cannot be closed: files that the agent reads by itself can tell it anything.
+//! If the workspace is not trusted, opencode ignores its settings: `OPENCODE_DISABLE_PROJECT_CONFIG` skips its
+//! settings, agents, servers and `AGENTS.md`, `OPENCODE_PURE` skips its plugins, and two more switches skip the files
+//! of other agents. One thing stays open: files that the agent reads by itself can tell it anything.
 //!
-//! Permissions are rules in settings of ours, which come after all others; opencode holds commands to the workspace by
-//! them too, as far as it understands a command. None of them asks, and nothing is skipped by a flag.
+//! Permissions are rules in our settings, which override all others. With them opencode also limits commands to the
+//! workspace, as far as it understands a command. No rule asks, and no flag skips anything.
 //!
-//! Which key it goes by follows from the model, `provider/model`. A session belongs to the folder it began in: resumed
-//! from another one, the program answers and never ends.
+//! The model, `provider/model`, decides which key it uses. A session belongs to the folder in which it started: if it
+//! is resumed from another folder, the program answers and never ends.
 
 mod config;
 mod stream;
@@ -44,7 +44,7 @@ const CAN: Abilities = Abilities {
     images: true,
     cost: true,
 };
-/// What is billed, as far as its usual providers go: the provider in a model's name, and its key.
+/// The keys of its usual providers: the provider in a model's name, and the variable of its key.
 pub(super) const KEYS: [(&str, &str); 10] = [
     ("anthropic", "ANTHROPIC_API_KEY"),
     ("openai", "OPENAI_API_KEY"),
@@ -126,7 +126,7 @@ fn pay(
         return payer::check(PROGRAM.name, setup, &keys);
     }
     if setup.base_url.is_some() {
-        // Of models that are served elsewhere nothing is known, and nothing is to be asked about them.
+        // opencode must not download a list of models; nothing there describes models that are served elsewhere.
         command.set("OPENCODE_DISABLE_MODELS_FETCH", "1");
         if model.is_none() {
             return Err(UnsupportedTurn("`opencode` with a `base_url` needs a `model`; name one".to_owned()));

@@ -1,7 +1,6 @@
-//! Who pays for a turn: the agent's own login, or a key. Decided before the turn, from the settings alone.
+//! Decides who pays for a turn: the agent's own login, or a key. It decides before the turn, from the settings only.
 //!
-//! **Invariant:** a turn that goes by a login is handed no key, and a login is never shown to an address that somebody
-//! wrote into the settings.
+//! **Invariant:** a turn with a login gets no key, and no login is sent to an address from the settings.
 
 use super::command::Command;
 use crate::contract::{AgentAuth, AgentSetup, InstalledAgent, UnsupportedTurn};
@@ -26,7 +25,7 @@ pub(super) fn of(name: &str, found: &InstalledAgent, setup: &AgentSetup) -> Resu
     }
 }
 
-/// Hands the key on under the name that a program knows it by.
+/// Passes the key on under the name that the program reads.
 pub(super) fn hand_key(command: &mut Command, setup: &AgentSetup, known_as: &str) {
     match &setup.key_env {
         Some(name) if name != known_as => command.keep(&format!("{known_as}={name}")),
@@ -34,7 +33,7 @@ pub(super) fn hand_key(command: &mut Command, setup: &AgentSetup, known_as: &str
     }
 }
 
-/// Refuses settings that would hand a key to a turn that goes by a login.
+/// Refuses settings that would pass a key to a turn with a login.
 pub(super) fn check(name: &str, setup: &AgentSetup, keys: &[&str]) -> Result<(), UnsupportedTurn> {
     let kept = setup.keep_env.iter().map(String::as_str);
     let offending =

@@ -1,7 +1,7 @@
-//! Where the program of an agent is, and which version.
+//! Finds the program of an agent, and its version.
 //!
-//! What npm puts into `.bin` is often a launcher in JavaScript that starts the real program as its child: signals
-//! to the launcher leave that child running. The real one lies in a package for the platform nearby, and is run itself.
+//! npm often puts a JavaScript launcher into `.bin`, which starts the real program as its child. Signals to the
+//! launcher do not reach that child. The real program is in a platform package nearby, so Longhaul runs it directly.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,20 @@ use super::surroundings::Surroundings;
 use super::version::{self, Version};
 use crate::contract::{AgentSetup, InstalledAgent, MissingAgent};
 
-/// What is known about a program before it is looked for.
+/// The known facts about a program before the search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Program {
     /// Its name in `PATH`, and in the settings.
     pub(super) name: &'static str,
-    /// The npm package that brings it.
+    /// The npm package that contains it.
     pub(super) package: &'static str,
-    /// Where the real program lies below `node_modules`, with `{os}`, `{arch}` and `{triple}`.
+    /// The paths of the real program below `node_modules`, with `{os}`, `{arch}` and `{triple}`.
     pub(super) native: &'static [&'static str],
-    /// The oldest version whose flags and stream are as this driver expects them.
+    /// The oldest version with the flags and the stream that this driver expects.
     pub(super) floor: Version,
 }
 
-/// A program that is there.
+/// A program that was found.
 #[derive(Debug)]
 struct Located {
     path: PathBuf,
@@ -30,7 +30,7 @@ struct Located {
 }
 
 impl Program {
-    /// The agent that it is, if it is there; `is_logged_in` looks for a login of its own.
+    /// The installed agent; `is_logged_in` looks for its own login.
     pub(super) fn find(
         &self,
         setup: &AgentSetup,
@@ -41,7 +41,7 @@ impl Program {
         Ok(InstalledAgent { program: path, version: version.to_string(), logged_in })
     }
 
-    /// Finds it and asks for its version.
+    /// Finds the program and asks for its version.
     fn locate(&self, setup: &AgentSetup) -> Result<Located, MissingAgent> {
         let around = Surroundings::of(setup);
         let path = self.native(&self.named(setup, &around)?);
@@ -67,7 +67,8 @@ impl Program {
         found.ok_or_else(|| self.not_there(program))
     }
 
-    /// The real program behind a launcher, or the program by the name that it was found by: some go by their name.
+    /// The real program behind a launcher, else the path unchanged: some programs depend on the name that they are
+    /// started by.
     fn native(&self, path: &Path) -> PathBuf {
         let real = path.canonicalize().unwrap_or_default();
         let candidates = real.ancestors().skip(1).flat_map(|folder| {
@@ -119,7 +120,7 @@ fn for_this_platform(relative: &str) -> String {
     relative.replace("{os}", os).replace("{arch}", arch).replace("{triple}", &format!("{machine}-{system}"))
 }
 
-/// Whether a file can be run by somebody.
+/// Whether a file is executable.
 pub(super) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

@@ -1,9 +1,9 @@
-//! What an agent is told: the prompt, and before and after it what its program takes no flag for.
+//! Builds the text for an agent: the prompt, with the parts for which the program has no flag.
 
 use crate::answer;
 use crate::contract::{Abilities, Turn};
 
-/// The prompt, with who the agent is before it and what the answer must look like after it, where it has no other way.
+/// The prompt, with the system prompt before it and the schema after it, if the agent has no other way to get them.
 pub(super) fn text(turn: &Turn, can: Abilities) -> String {
     let system = turn.system.as_deref().filter(|_| !can.system);
     let schema = turn.schema.as_ref().filter(|_| !can.schema).map(answer::instructions);
@@ -11,10 +11,10 @@ pub(super) fn text(turn: &Turn, can: Abilities) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// What stands before a task that begins like a command.
+/// The text before a task that starts like a command.
 const TASK: &str = "The task:\n\n";
 
-/// The same, for programs that take what begins with a slash for a command of theirs, also after white space.
+/// The same, for programs that read a text with a slash at its start, also after white space, as a command.
 pub(super) fn prompt(turn: &Turn, can: Abilities) -> String {
     let text = text(turn, can);
     if text.trim_start().starts_with('/') { format!("{TASK}{text}") } else { text }

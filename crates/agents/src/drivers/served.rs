@@ -1,4 +1,4 @@
-//! What agents that this binary serves itself have in common: how they are started, and how their lines are read.
+//! The shared parts of agents that this binary serves: how they start, and how their lines are read.
 
 use crate::contract::{
     AgentSetup, AgentTrouble, Ending, Exit, InstalledAgent, Invocation, MissingAgent, Reader, TranscriptEntry,
@@ -38,7 +38,7 @@ pub(super) fn invocation(
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     ending: Option<Ending>,
-    /// What an ending would say, if none comes.
+    /// The report, if no ending arrives.
     seen: Ending,
 }
 

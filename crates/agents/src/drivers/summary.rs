@@ -1,10 +1,10 @@
-//! The input of a tool in a line for people.
+//! Summarises the input of a tool in one line for people.
 
 use longhaul_core::Json;
 
-/// Longer ones are cut.
+/// The longest summary; longer ones are cut.
 const CHARS_MAX: usize = 120;
-/// What says most about a call, first.
+/// The most informative keys, in order.
 const TELLING: [&str; 12] = [
     "file_path",
     "filePath",
@@ -20,7 +20,7 @@ const TELLING: [&str; 12] = [
     "input",
 ];
 
-/// In a line what a tool is called with.
+/// The input of a tool in one line.
 pub(crate) fn of(input: &Json) -> String {
     match input {
         Json::Object(fields) => {
@@ -44,7 +44,7 @@ fn words(value: &Json) -> String {
     }
 }
 
-/// White space becomes single spaces, control characters go, and what is too long is cut.
+/// One line: white space becomes single spaces, control characters are removed, and a long text is cut.
 pub(super) fn line(text: &str) -> String {
     let mut short = String::new();
     let mut chars = 0;

@@ -1,4 +1,4 @@
-//! The environment that a program will see, as far as finding it needs it: what the settings set, then our own.
+//! The environment of a program during the search for it: variables from the settings, then our own.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ impl<'a> Surroundings<'a> {
         Self { setup }
     }
 
-    /// A variable, if it is set and not empty.
+    /// A variable that is set and not empty.
     pub(super) fn variable(&self, name: &str) -> Option<OsString> {
         let set = self.setup.env.get(name).map(OsString::from);
         set.or_else(|| std::env::var_os(name)).filter(|value| !value.is_empty())
@@ -29,7 +29,7 @@ impl<'a> Surroundings<'a> {
         named.unwrap_or_else(|| self.home().join(below_home))
     }
 
-    /// The home folder; the root if there is none, where nothing of ours will be found.
+    /// The home folder; `/` if there is none, where none of our files are.
     pub(super) fn home(&self) -> PathBuf {
         self.variable("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
     }

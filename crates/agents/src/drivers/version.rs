@@ -1,4 +1,4 @@
-//! Versions of programs: asking for one, reading it, comparing it.
+//! Asks for, reads and compares versions of programs.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -10,19 +10,19 @@ use std::time::Duration;
 use super::surroundings::Surroundings;
 use crate::machine;
 
-/// One that unpacks itself on its first start takes some seconds for that.
+/// How long to wait for the answer: a program that unpacks itself on its first start takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// More than any program says about its version.
+/// The most bytes of the answer.
 const ANSWER_BYTES_MAX: u64 = 4096;
-/// All that a program needs to say its version. Keys are none of its business.
+/// The variables that a program needs to print its version; no keys.
 const NEEDED: [&str; 5] = ["PATH", "HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME"];
 
-/// Three numbers.
+/// A version of three numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version(pub(super) u32, pub(super) u32, pub(super) u32);
 
 impl Version {
-    /// The first thing in a text that looks like a version.
+    /// The first text that looks like a version.
     pub(super) fn find(text: &str) -> Option<Self> {
         text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(Self::read)
     }
@@ -42,17 +42,17 @@ impl fmt::Display for Version {
     }
 }
 
-/// What a program answers to `--version`, or why it does not.
+/// The answer of a program to `--version`, or why there is none.
 pub(super) fn ask(program: &Path, around: &Surroundings<'_>) -> Result<String, String> {
     let mut child = machine::patiently_here(|| start(program, around)).map_err(|error| error.to_string())?;
     let answer = hear(&mut child);
-    // Whatever it still does, nobody is interested: failing to end what has ended is no failure.
+    // Errors do not matter: the program may have ended already.
     let _ = child.kill();
     let _ = child.wait();
     answer
 }
 
-/// Not in the folder of a run: what lies there must not have a say in it.
+/// Starts it outside the folder of a run, whose files must not influence it.
 fn start(program: &Path, around: &Surroundings<'_>) -> io::Result<Child> {
     let mut command = Command::new(program);
     command.arg("--version").current_dir("/").env_clear();
@@ -70,7 +70,7 @@ fn hear(child: &mut Child) -> Result<String, String> {
     let listen = move || {
         let mut heard = Vec::new();
         let read = stdout.take(ANSWER_BYTES_MAX).read_to_end(&mut heard);
-        // Nobody listens any more if it came too late.
+        // After a timeout the receiver is gone.
         let _ = sender.send(read.map(|_| String::from_utf8_lossy(&heard).into_owned()));
     };
     std::thread::Builder::new().spawn(listen).map_err(|error| error.to_string())?;

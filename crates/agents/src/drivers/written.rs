@@ -1,11 +1,11 @@
-//! Files that a program is pointed at.
+//! Writes files that a program reads.
 
 use std::path::Path;
 
 use crate::contract::UnsupportedTurn;
 use crate::private;
 
-/// Leaves a file for the program, and says where. One that is there with the same text is left alone.
+/// Writes a file for the program, and returns its path. A file with the same text stays unchanged.
 pub(super) fn file(folder: &Path, name: &str, text: &str) -> Result<String, UnsupportedTurn> {
     let path = folder.join(name);
     if std::fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
@@ -14,7 +14,7 @@ pub(super) fn file(folder: &Path, name: &str, text: &str) -> Result<String, Unsu
     let failed =
         |error| UnsupportedTurn(format!("cannot write `{}`: {error}; see that the disk has room", path.display()));
     path.parent().map_or(Ok(()), private::create_dir_all).map_err(failed)?;
-    // Of two turns that write it at once, each reads it whole.
+    // If two turns write it at once, each reads a whole file.
     private::replace(&path, text.as_bytes()).map_err(failed)?;
     Ok(path.to_string_lossy().into_owned())
 }

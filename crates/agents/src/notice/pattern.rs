@@ -1,15 +1,16 @@
-//! The small language in which signatures say what a notice looks like.
+//! The small language in which signatures describe a notice.
 //!
-//! Everything stands for itself but for `*` (anything, up to 240 characters), `#` (a number) and `(a|b|)` (one of
-//! these; the last one here is nothing). Compared is [`super::plain`] text, so case and typography do not matter.
+//! Every character stands for itself, except `*` (anything, up to 240 characters), `#` (a number) and `(a|b|)` (one of
+//! these; the last one here is empty). Patterns are compared with [`super::plain`] text, so case and typography do not
+//! matter.
 //!
-//! **Invariant:** a pattern begins and ends at the edge of a word: `500` is not found in `line 1500`.
+//! **Invariant:** a pattern starts and ends at the edge of a word: `500` is not found in `line 1500`.
 
 use super::plain::{bare, plain};
 
 const ANYTHING_MAX: usize = 240;
 
-/// What a notice looks like.
+/// The pattern of a notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// One sequence for each choice of alternatives.
@@ -24,7 +25,7 @@ enum Token {
 }
 
 impl Pattern {
-    /// Reads a pattern. `None` if a bracket is not closed, or if it would fit anything.
+    /// Reads a pattern. `None` if a bracket is not closed, or if it would match anything.
     pub(super) fn read(text: &str) -> Option<Self> {
         let choices: Vec<_> = expand(text)?.iter().map(|choice| tokens(&plain(choice))).collect();
         let says_something = |tokens: &Vec<Token>| tokens.iter().any(|token| matches!(token, Token::Literal(_)));
@@ -37,7 +38,7 @@ impl Pattern {
         self.choices.iter().any(|tokens| starts().any(|at| fits(tokens, plain, at, &|end| edge(plain, end))))
     }
 
-    /// Whether plain text is it and nothing more, but for marks and punctuation around it.
+    /// Whether plain text is exactly this, except for marks and punctuation around it.
     pub(super) fn is_all_of(&self, plain: &str) -> bool {
         let text = bare(plain);
         self.choices.iter().any(|tokens| fits(tokens, text, 0, &|end| bare(&text[end..]).is_empty()))
@@ -66,7 +67,7 @@ fn tokens(text: &str) -> Vec<Token> {
     out
 }
 
-/// Whether a word ends or begins here, or none is near.
+/// Whether a word ends or starts at this place, or there is none.
 fn edge(text: &str, at: usize) -> bool {
     let word = |next: Option<char>| next.is_some_and(|next| next.is_alphanumeric() || next == '_');
     !(word(text[..at].chars().next_back()) && word(text[at..].chars().next()))
@@ -87,7 +88,7 @@ fn fits(tokens: &[Token], text: &str, at: usize, ends: &dyn Fn(usize) -> bool) -
     }
 }
 
-/// How long the number at the start is: digits, with dots and commas between them.
+/// The length of the number at the start: digits, with dots and commas between them.
 fn number(text: &str) -> usize {
     let end = text.find(|next: char| !(next.is_ascii_digit() || next == '.' || next == ',')).unwrap_or(text.len());
     text[..end].trim_end_matches(['.', ',']).len()

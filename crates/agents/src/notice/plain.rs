@@ -1,6 +1,7 @@
-//! Text as notices are compared with: small letters, one kind of quote, dash and dot, single spaces, no colours.
+//! Normalises text for comparison with notices: small letters, one kind of quote, dash and dot, single spaces, no
+//! colours.
 
-/// The text without what differs between terminals, versions and keyboards.
+/// The text without differences between terminals, versions and keyboards.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -25,7 +26,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// A colour (`ESC [ … m`), a link (`ESC ] … BEL`), or whatever else a terminal would have swallowed.
+/// Skips a colour (`ESC [ … m`), a link (`ESC ] … BEL`), or another sequence for terminals.
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     let link = match chars.next() {
         Some('[') => false,

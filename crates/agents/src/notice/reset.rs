@@ -1,11 +1,11 @@
-//! When a limit ends, from the words of a notice.
+//! Reads from the words of a notice when a limit ends.
 //!
-//! Read are clock times (`resets 3pm (Europe/Berlin)`), dates (`Oct 9 at 5pm`), days (`Monday`, `tomorrow at 9`), spans (`in 2h
-//! 13m`, `after 13h20m5s`), seconds since 1970 and RFC 3339. A clock time that has passed means its next occurrence, a date
-//! that has passed means now.
+//! It reads clock times (`resets 3pm (Europe/Berlin)`), dates (`Oct 9 at 5pm`), days (`Monday`, `tomorrow at 9`), spans
+//! (`in 2h 13m`, `after 13h20m5s`), seconds since 1970 and RFC 3339. A clock time that has passed means its next
+//! occurrence; a date that has passed means now.
 //!
-//! **Invariant:** what comes out lies between now and eight days from now. What lies further is cut to that; what lies
-//! absurdly far, or can not be read, says nothing.
+//! **Invariant:** the result lies between now and eight days from now. A later time is cut to that. A time that is
+//! absurdly far away, or that cannot be read, gives nothing.
 
 mod calendar;
 mod cursor;
@@ -16,25 +16,26 @@ use calendar::Day;
 use cursor::Cursor;
 use jiff::tz::TimeZone;
 
-/// Where and when a notice is read.
+/// The time and the zone in which a notice is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
     /// Milliseconds since 1970.
     pub ms: i64,
-    /// Where clock times are meant that name no zone.
+    /// The zone of clock times that do not name one.
     pub zone: &'a TimeZone,
 }
 
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
-/// Nobody waits longer before trying again.
+/// The longest wait before another try.
 const AHEAD_MS_MAX: i64 = 8 * DAY_MS;
-/// No limit lasts longer; such a date is a mistake or a joke.
+/// A later date is a mistake: no limit lasts that long.
 const BELIEVED_MS_MAX: i64 = 370 * DAY_MS;
-/// A notice is read a little later than it was written: until then its clock time is over, not a day away.
+/// A notice is read a little later than it was written. A clock time that passed within this span means now, not
+/// tomorrow.
 const JUST_PASSED_MS: i64 = 10 * MINUTE_MS;
 
-/// What comes before a moment.
+/// Words that come before a time.
 const CUES: [&str; 20] = [
     "reset",
     "resets",
@@ -58,19 +59,19 @@ const CUES: [&str; 20] = [
     "until",
 ];
 
-/// The first moment that plain text speaks of.
+/// The first time in plain text.
 pub(super) fn moment(plain: &str, now: Now<'_>) -> Option<i64> {
     let after_cues = plain.char_indices().filter_map(|(at, _)| cue(plain, at));
     let mut read = after_cues.filter_map(|rest| Cursor::new(rest).moment(now));
     read.next().and_then(|ms| believed(ms, now.ms))
 }
 
-/// A moment that is known, brought between now and eight days from now.
+/// A known time, limited to between now and eight days from now.
 pub(super) fn believed(ms: i64, now_ms: i64) -> Option<i64> {
     (ms.saturating_sub(now_ms) <= BELIEVED_MS_MAX).then(|| ms.clamp(now_ms, now_ms.saturating_add(AHEAD_MS_MAX)))
 }
 
-/// What follows a cue, if one stands here.
+/// The text after a cue, if there is one at this place.
 fn cue(plain: &str, at: usize) -> Option<&str> {
     let rest = &plain[at..];
     if let Some(digits) = rest.strip_prefix('|') {
@@ -114,7 +115,7 @@ impl Cursor<'_> {
         Some(moment.as_millisecond())
     }
 
-    /// `retry-after: 30`: a number alone, at the end of what is said.
+    /// `retry-after: 30`: a single number at the end of the text.
     fn seconds(&mut self) -> Option<i64> {
         let number: i64 = self.digits().parse().ok()?;
         (self.at_end() && (1..=691_200).contains(&number)).then_some(number * 1000)
@@ -130,7 +131,7 @@ impl Cursor<'_> {
         day.moment(time, Now { ms: now.ms, zone })
     }
 
-    /// A time of today, or of tomorrow if it has passed.
+    /// A time today, or tomorrow if it has passed.
     fn timed(&mut self, now: Now<'_>, hour_will_do: bool) -> Option<i64> {
         let time = self.time(hour_will_do)?;
         let named = zones::read(self);

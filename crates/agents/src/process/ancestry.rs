@@ -1,7 +1,7 @@
-//! What this process was started by, as far as the system can tell.
+//! Finds the processes that started this one.
 //!
-//! **Invariant:** a process that a step started finds the step, also if the variables were taken from its own environment: those
-//! of the processes above it stay readable.
+//! **Invariant:** a process that a step started finds the step, even if the variables were removed from its own
+//! environment: those of its parent processes stay readable.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,13 +11,13 @@ use super::{ATTEMPT_VARIABLE, table};
 /// The attempts that started this process, the nearest first, and whether an engine is above it at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ancestry {
-    /// As in their marks: `run/path@attempt`.
+    /// The attempts, as in their marks: `run/path@attempt`.
     pub attempts: Vec<String>,
-    /// Whether one of the processes above is a longhaul, be it an engine, a shim or a guard.
+    /// Whether a parent process is a longhaul: an engine, a shim or a guard.
     pub has_engine: bool,
 }
 
-/// Looks at this process and all above it.
+/// Reads this process and all its parents.
 pub fn line() -> Ancestry {
     let mut line = Ancestry::default();
     line.add(std::env::var(ATTEMPT_VARIABLE).ok());
@@ -48,7 +48,7 @@ impl Ancestry {
     }
 }
 
-/// Whether a process runs the program that this one runs, also if the file was replaced since.
+/// Whether a process runs the same program as this one, also if the file was replaced since.
 fn is_ours(pid: u32) -> bool {
     let program = |path: std::io::Result<std::path::PathBuf>| {
         let path = path.ok()?.to_string_lossy().into_owned();

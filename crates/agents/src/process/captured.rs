@@ -1,32 +1,32 @@
-//! What is kept in memory of an output: its start and its end.
+//! Keeps a part of an output in memory: its start and its end.
 //!
 //! **Invariant:** no more than twice `keep_bytes` are held, however much goes through.
 
-/// A part of an output, and how much there was.
+/// A part of an output, and its total size.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Captured {
-    /// All of it if it fits, else its start.
+    /// The whole output if it fits, else its start.
     pub head: Vec<u8>,
-    /// Its end, if it did not fit.
+    /// The end of the output, if it did not fit.
     pub tail: Vec<u8>,
-    /// How many bytes there were.
+    /// The size of the output in bytes.
     pub total: u64,
-    /// How many of them are not in the file either, because the file was full.
+    /// How many bytes are not in the file either, because the file was full.
     pub dropped: u64,
 }
 
 impl Captured {
-    /// Whether something lies between head and tail.
+    /// Whether bytes between head and tail are missing.
     pub fn is_cut(&self) -> bool {
         self.total > (self.head.len() + self.tail.len()) as u64
     }
 
-    /// As text, with a line that says how much is left out, if something is.
+    /// The output as text, with a line that says how much is missing.
     pub fn text_lossy(&self) -> String {
         if !self.is_cut() {
             return String::from_utf8_lossy(&[&self.head[..], &self.tail[..]].concat()).into_owned();
         }
-        // A character that the cut went through is left out as a whole.
+        // A character that the cut splits is left out.
         let (head, tail) = (without_broken_end(&self.head), without_broken_start(&self.tail));
         let left_out = self.total - (head.len() + tail.len()) as u64;
         let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
@@ -38,7 +38,7 @@ impl Captured {
 fn without_broken_end(bytes: &[u8]) -> &[u8] {
     let last = bytes.utf8_chunks().last();
     let broken = last.map_or(0, |chunk| chunk.invalid().len());
-    // Four bytes make the longest character; a cut leaves at most three of them.
+    // The longest character has four bytes; a cut leaves at most three of them.
     if broken < 4 { &bytes[..bytes.len() - broken] } else { bytes }
 }
 
@@ -47,12 +47,12 @@ fn without_broken_start(bytes: &[u8]) -> &[u8] {
     &bytes[continuing..]
 }
 
-/// Takes an output piece by piece.
+/// Collects an output piece by piece.
 #[derive(Debug)]
 pub(super) struct Keeper {
     keep_bytes: usize,
     head: Vec<u8>,
-    /// Cut back to its share now and then, not with each piece: copying whole slices is what makes it cheap.
+    /// It is shortened from time to time, not after each piece: copying whole slices is cheap.
     tail: Vec<u8>,
     total: u64,
 }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn broken_text_is_shown_and_a_character_at_the_cut_is_not() {
         assert_eq!(captured(64, &[b"a\xFFb\xC3"]).text_lossy(), "a\u{FFFD}b\u{FFFD}");
-        // `é` is two bytes: the head ends with its first, the tail starts with its second.
+        // `é` has two bytes: the head ends with its first, the tail starts with its second.
         let cut = captured(6, &["abéxxxéyz".as_bytes()]);
         assert_eq!(cut.text_lossy(), "ab\n… 7 bytes left out …\nyz");
     }

@@ -1,8 +1,7 @@
-//! The command itself: started, watched, ended, waited for.
+//! Starts a command, watches it, ends it and waits for it.
 //!
-//! **Invariant:** the command is waited for last. Until everything that came out of it is gone it stays in the
-//! system's table, so that its process id and session mean nothing else. Dropping it half-way ends the rest
-//! in the background.
+//! **Invariant:** the command itself is reaped last. Until all its processes are gone it stays in the system's table,
+//! so that no other process can get its id and session. Dropping it early ends the rest in the background.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -22,10 +21,10 @@ use super::{
     ATTEMPT_VARIABLE, Bounds, Command, ENGINE_VARIABLE, Error, InheritEnv, ProcessEnd, ending, syscalls, table,
 };
 
-/// What a command can say while nobody looks.
+/// The size of the output pipe: how much a command can print before it is read.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// A command that was started.
+/// A started command.
 #[derive(Debug)]
 pub(super) struct Child {
     pid: u32,
@@ -50,7 +49,7 @@ enum Cause {
 impl Child {
     pub(super) fn spawn(command: &Command) -> Result<(Self, Pipes), Error> {
         check(command)?;
-        // Orphans of commands shall come to us. Asked for each time: it costs nothing and needs no memory.
+        // Orphans of commands become our children. This is set each time: it costs nothing and needs no state.
         set_child_subreaper(Some(getpid())).map_err(io::Error::from).map_err(Error::io("adopt orphans"))?;
         let mut prepared = prepare(command);
         let pipes = connect(&mut prepared, command).map_err(Error::io("make a pipe"))?;
@@ -63,7 +62,7 @@ impl Child {
     fn started(mut leader: std::process::Child, slot: Slot, command: &Command) -> Result<Self, Error> {
         let pid = leader.id();
         let Some(process) = table::read(pid) else {
-            // Without the table nothing could be promised.
+            // Without the process table, nothing can be guaranteed.
             drop(leader.kill().and_then(|()| leader.wait()));
             return Err(Error::io("read /proc")(io::ErrorKind::NotFound.into()));
         };
@@ -75,7 +74,7 @@ impl Child {
         self.pid
     }
 
-    /// Waits for the end of the command, or brings it about; then ends what is left of it.
+    /// Waits for the end of the command, or ends it; then ends its leftovers.
     pub(super) async fn see_through(&mut self, bounds: &Bounds) -> Result<(ProcessEnd, Vec<u32>), Error> {
         let cause = tokio::select! {
             biased;
@@ -102,7 +101,7 @@ impl Child {
     }
 }
 
-/// For kernels without process handles. The command stays in the table.
+/// Waits on a thread, for kernels without process handles. The command stays in the table.
 async fn exit_on_a_thread(pid: u32) -> Result<(), Error> {
     let wait = move || match table::system_pid(pid) {
         Some(pid) => waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).map(drop),
@@ -116,7 +115,7 @@ async fn elapsed(bounds: &Bounds) {
     let Some(timeout) = bounds.timeout else { return std::future::pending().await };
     let (begun, mut counted) = (tokio::time::Instant::now(), Duration::ZERO);
     loop {
-        // A time beyond all clocks does not come.
+        // A time that the clock cannot represent never comes.
         let Some(until) = begun.checked_add(timeout + counted) else { return std::future::pending().await };
         tokio::time::sleep_until(until).await;
         let kept_waiting = *bounds.kept_waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,8 +144,7 @@ impl Drop for Child {
             ending::kill_blocking(|| tree.find());
             drop(leader.wait());
         };
-        // Whoever drops a future does not expect to wait. If no thread can be had, the system is at its end
-        // anyway, and the guard clears up after us.
+        // A caller that drops a future does not expect to wait. If no thread can start, the guard cleans up after us.
         drop(std::thread::Builder::new().name("longhaul-ending".to_owned()).spawn(finish));
     }
 }
@@ -184,7 +182,7 @@ fn prepare(command: &Command) -> std::process::Command {
 
 fn connect(prepared: &mut std::process::Command, command: &Command) -> io::Result<Pipes> {
     let (stdout, stdout_end) = io::pipe()?;
-    // Some programs leave without waiting until what they said was read. Where the system has no more room to give, it stays as it is.
+    // Some programs exit before their output was read. If the system refuses a larger pipe, the default size stays.
     let _enlarged = rustix::pipe::fcntl_setpipe_size(&stdout_end, PIPE_BYTES);
     let (stderr, stderr_end) = io::pipe()?;
     prepared.stdout(stdout_end).stderr(stderr_end);
@@ -202,7 +200,7 @@ fn connect(prepared: &mut std::process::Command, command: &Command) -> io::Resul
 
 fn refused(command: &Command, source: io::Error) -> Error {
     let program = name_of(command);
-    // A script whose interpreter is missing is "not found" as well, though it is there.
+    // A script whose interpreter is missing also gives "not found", although the script exists.
     let is_there = program.contains('/') && std::path::Path::new(&command.program).exists();
     match source.kind() {
         io::ErrorKind::NotFound if !is_there => Error::NotFound { program },

@@ -1,6 +1,6 @@
-//! Ends a tree: asks, waits, kills, and looks again until nothing is left.
+//! Ends a process tree: asks, waits, kills, and checks again until nothing is left.
 //!
-//! **Invariant:** every loop here is bounded. What cannot be killed is reported, not waited for.
+//! **Invariant:** every loop here is bounded. A process that cannot be killed is reported, not waited for.
 
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
@@ -14,11 +14,11 @@ use super::syscalls;
 use super::table::{self, Process};
 use super::tree::Tree;
 
-/// Looks at the table after SIGKILL, and how long a round waits for what it killed: ten seconds in all.
+/// The number of checks after SIGKILL, and the wait in each: ten seconds in all.
 const KILL_ROUNDS: usize = 100;
 const KILL_ROUND: Duration = Duration::from_millis(100);
 
-/// Ends everything of a tree; returns what did not end.
+/// Ends a whole tree; returns the processes that did not end.
 pub(super) async fn end(tree: &mut Tree, grace: Duration) -> Vec<u32> {
     ask(tree, Instant::now() + grace).await;
     for _ in 0..KILL_ROUNDS {
@@ -32,7 +32,7 @@ pub(super) async fn end(tree: &mut Tree, grace: Duration) -> Vec<u32> {
     tree.find().iter().map(|process| process.pid).collect()
 }
 
-/// SIGTERM to each process once, until none is left or the time is up.
+/// Sends SIGTERM to each process once, and waits until none is left or the time is up.
 async fn ask(tree: &mut Tree, deadline: Instant) {
     let mut asked = HashSet::new();
     while Instant::now() < deadline {
@@ -42,7 +42,7 @@ async fn ask(tree: &mut Tree, deadline: Instant) {
         }
         for process in found.iter().filter(|process| asked.insert((process.pid, process.start))) {
             table::signal(process, Signal::TERM);
-            // A stopped process does not see the request before it continues.
+            // A stopped process does not see SIGTERM until it continues.
             table::signal(process, Signal::CONT);
         }
         all_ended(&found, deadline).await;
@@ -56,11 +56,11 @@ async fn all_ended(processes: &[Process], deadline: Instant) {
             ended(handle).await;
         }
     };
-    // Running out of time is for the caller to see, by looking again.
+    // After a timeout the caller checks again.
     drop(tokio::time::timeout_at(deadline, ends).await);
 }
 
-/// Something that becomes readable when the process ends.
+/// A handle that becomes readable when the process ends.
 pub(super) fn watch(process: &Process) -> std::io::Result<AsyncFd<OwnedFd>> {
     syscalls::readable(table::handle(process)?)
 }
@@ -69,12 +69,12 @@ async fn ended(handle: std::io::Result<AsyncFd<OwnedFd>>) {
     match handle {
         Ok(handle) => drop(handle.readable().await),
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {}
-        // No handle to be had, for want of file descriptors or on an old kernel: the caller looks again soon.
+        // No handle, because of too few file descriptors or an old kernel: the caller checks again soon.
         Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
     }
 }
 
-/// Kills whatever `find` finds, without a runtime; returns what did not end.
+/// Kills everything that `find` returns, without a runtime; returns the processes that did not end.
 pub(super) fn kill_blocking(mut find: impl FnMut() -> Vec<Process>) -> Vec<Process> {
     let mut pause = Duration::from_millis(1);
     for _ in 0..KILL_ROUNDS {

@@ -1,10 +1,11 @@
-//! Groups of the system (version 2 of its control groups) around what commands start: nothing inside gets out of one by shedding its
+//! Puts the processes of commands into control groups (version 2). A process cannot leave its group by changing its
 //! parent, its session or its environment.
 //!
-//! The guard makes a group for its engine, beside the engine, and in it one for each command that is running for a moment. To move
-//! a process can take the system many milliseconds; so short commands are spared it, and nobody waits for it.
+//! The guard makes a group for its engine, beside the engine's own, and in it one for each command that has been
+//! running for a moment. Moving a process can take the system many milliseconds. So short commands are not moved, and
+//! nothing waits for a move.
 //!
-//! **Invariant:** where the system has no such groups, or lets us make none, everything continues without.
+//! **Invariant:** if the system has no such groups, or refuses to make one, everything works without them.
 
 use std::fs;
 use std::io;
@@ -13,7 +14,7 @@ use std::sync::LazyLock;
 
 use super::table::{self, Process};
 
-/// How the groups of engines begin.
+/// The prefix of the names of groups.
 const PREFIX: &str = "longhaul-";
 const MEMBERS: &str = "cgroup.procs";
 const FREEZE: &str = "cgroup.freeze";
@@ -23,14 +24,14 @@ const FREEZE: &str = "cgroup.freeze";
 pub(super) struct Group(PathBuf);
 
 impl Group {
-    /// Makes one for an engine, if that can be done.
+    /// Makes a group for an engine, if possible.
     pub(super) fn make(engine: &Process) -> Option<Self> {
         let group = Self(place_of(engine)?);
         fs::create_dir(&group.0).ok()?;
         Some(group)
     }
 
-    /// Takes in a process, and with it all that it starts from now on.
+    /// Adds a process, and everything that it starts from now on.
     pub(super) fn take(&self, root: &Process, process: &Process) -> io::Result<()> {
         let inside = self.0.join(root.pid.to_string());
         match fs::create_dir(&inside) {
@@ -39,23 +40,23 @@ impl Group {
         }
     }
 
-    /// Everything inside.
+    /// All processes in the group.
     pub(super) fn members(&self) -> Vec<u32> {
         members_below(&self.0)
     }
 
-    /// Lets nothing inside continue, or continue again.
+    /// Freezes or thaws all processes in the group.
     pub(super) fn freeze(&self, is_frozen: bool) {
-        // Without it the same is found a few times more.
+        // Without freezing, it takes a few more rounds to find everything.
         let _set = fs::write(self.0.join(FREEZE), if is_frozen { "1" } else { "0" });
     }
 
-    /// Removes what is empty inside of it.
+    /// Removes the empty groups inside it.
     pub(super) fn tidy(&self) {
         inside(&self.0).for_each(|folder| drop(remove(&folder)));
     }
 
-    /// Removes it, as far as it is empty.
+    /// Removes the group, as far as it is empty.
     pub(super) fn remove(&self) {
         let _left = remove(&self.0);
     }
@@ -67,15 +68,15 @@ impl Group {
     }
 }
 
-/// The processes of a command of this engine, as far as its guard has put them into a group.
+/// The processes of a command of this engine that its guard has put into a group.
 pub(super) fn members_of(leader: &Process) -> Vec<u32> {
     static OWN: LazyLock<Option<PathBuf>> = LazyLock::new(|| place_of(&table::read(std::process::id())?));
     OWN.as_ref().map_or_else(Vec::new, |own| members_below(&own.join(leader.pid.to_string())))
 }
 
-/// Where the group of an engine is, or would be.
+/// The path of an engine's group.
 fn place_of(engine: &Process) -> Option<PathBuf> {
-    // Tests want to see what is done without.
+    // Tests use this to run without groups.
     if cfg!(debug_assertions) && std::env::var_os("LONGHAUL_NO_GROUPS").is_some() {
         return None;
     }
@@ -84,7 +85,7 @@ fn place_of(engine: &Process) -> Option<PathBuf> {
     Some(folder(&own, &mounts)?.join(format!("{PREFIX}{}-{}", engine.pid, engine.start)))
 }
 
-/// The folder of the group that a process is in, from what the system says about the process and about what is mounted.
+/// The folder of the group of a process, from its `cgroup` file and the mounts.
 fn folder(of_process: &str, mounts: &str) -> Option<PathBuf> {
     let path = of_process.lines().find_map(|line| line.strip_prefix("0::"))?;
     let mounted = |line: &str| {

@@ -1,12 +1,13 @@
-//! A small process beside the engine that outlives it for a moment and clears up after it.
+//! A small process beside the engine that outlives it for a moment and cleans up.
 //!
-//! It holds one end of a pipe and waits. A word on the pipe means that the engine ends as it should; the end of the
-//! pipe without one means that the engine is dead, whatever it died of.
+//! The guard waits at one end of a pipe. A word on the pipe means that the engine ends normally. The end of the pipe
+//! without that word means that the engine is dead, for whatever reason.
 //!
-//! While commands are running it looks at what comes out of them: an orphan that has shed its session and its environment is known to
-//! be theirs only as long as the engine lives, which is where orphans come to.
+//! While commands are running, the guard notes their processes. An orphan that changed its session and its environment
+//! can be recognised only while the engine lives, because it becomes a child of the engine.
 //!
-//! **Invariant:** the other end of the pipe is held by the engine alone. What outlives engines on purpose, the shims, is left alone.
+//! **Invariant:** only the engine holds the other end of the pipe. The guard never ends shims, which outlive engines on
+//! purpose.
 
 use std::collections::HashSet;
 use std::io::{self, PipeWriter, Write};
@@ -27,22 +28,23 @@ use super::table::Process;
 use super::{Error, ending, syscalls, table, tree};
 use crate::shim::SHIM_MARK;
 
-/// What the binary is called with to be a guard; the engine's name follows.
+/// The argument that makes the binary a guard; the engine's name follows.
 pub const GUARD_COMMAND: &str = "__guard";
-/// What an engine says: that it ends, that it begins a command.
+/// The words of an engine: it ends, or it starts a command.
 const WORD: &[u8] = b"d";
 const BUSY: &[u8] = b"+";
-/// How often commands are looked at while some are running, and after how many looks at nothing no more is looked.
+/// How often the guard checks running commands, and after how many empty checks it stops.
 const LOOK: Duration = Duration::from_millis(100);
 const LOOKS: u32 = 20;
-/// How often an engine says that it begins a command, in hundredths of a second: more often than nothing is looked at.
+/// The shortest time between two messages about a new command, in hundredths of a second: less than the time after
+/// which the guard stops checking.
 const TELL_TICKS: u64 = 100;
-/// Processes that are remembered before those are forgotten that have ended.
+/// After this many known processes, the guard forgets those that have ended.
 const KNOWN_MANY: usize = 4096;
-/// Ten seconds each: what hangs in the system for longer than ten minutes is not waited for.
+/// The number of rounds of ten seconds: the guard gives up on processes that hang for longer than ten minutes.
 const TRIES: usize = 60;
 
-/// The guard of this engine process, for as long as it is held. One is enough.
+/// The guard of this engine process, until this is dropped. One is enough.
 #[derive(Debug)]
 pub struct Guard {
     child: Child,
@@ -57,7 +59,7 @@ impl Guard {
         let told = pipe.try_clone().map_err(Error::io("make a pipe"))?;
         let mut command = Command::new(program);
         command.args([GUARD_COMMAND, engine]).stdin(pipe_end).stdout(Stdio::null()).stderr(Stdio::null());
-        // What ends the engine (a closed terminal, Ctrl-C) must not end its guard.
+        // A signal that ends the engine (a closed terminal, Ctrl-C) must not end its guard.
         syscalls::own_session(&mut command);
         let slot = Slot::open();
         let child = command.spawn().map_err(Error::io("start the guard"))?;
@@ -76,16 +78,16 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         drop(PIPE.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // Written or not, it ends: without the word it looks once for what is left.
+        // The guard ends in any case: without the word it checks once for leftovers.
         drop(self.pipe.write_all(WORD));
         drop(self.child.wait());
     }
 }
 
-/// The end of the pipe that the guard of this process listens to, where it has one.
+/// The pipe to the guard of this process, if it has one.
 static PIPE: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
-/// Tells the guard that a command begins, unless it was told lately.
+/// Tells the guard that a command starts, unless it was told recently.
 pub(super) fn tell_busy(now: u64) {
     static TOLD: AtomicU64 = AtomicU64::new(0);
     let mut pipe = PIPE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,13 +95,13 @@ pub(super) fn tell_busy(now: u64) {
         && now >= TOLD.load(Ordering::Relaxed) + TELL_TICKS
     {
         TOLD.store(now, Ordering::Relaxed);
-        // A guard that is gone needs no telling.
+        // If the guard is gone, the message is not needed.
         let _told = pipe.write_all(BUSY);
     }
 }
 
-/// What the guard does: waits for the engine's end, and unless that was announced kills all that carries its name, and all that
-/// was seen to come out of its commands.
+/// Runs the guard: waits for the engine's end, and unless the engine announced it, kills all processes with the
+/// engine's name and all that its commands started.
 pub fn guard_main(engine: &str) -> io::Result<()> {
     let _held = hold_signals()?;
     let mut watch = Watch::of_parent();
@@ -109,7 +111,7 @@ pub fn guard_main(engine: &str) -> io::Result<()> {
     }
     let is_left = |process: &Process| table::marks(process.pid).engine.as_deref() == Some(engine);
     watch.freeze(true);
-    // A child that the engine was just starting is not overlooked: it held our pipe open until it had its mark.
+    // A child that the engine was just starting is not missed: it held our pipe open until it had its mark.
     for _ in 0..TRIES {
         if ending::kill_blocking(|| watch.left(is_left)).is_empty() {
             break;
@@ -120,11 +122,11 @@ pub fn guard_main(engine: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// What a guard knows about the commands of its engine.
+/// The guard's knowledge about the commands of its engine.
 struct Watch {
     engine: Option<Process>,
     group: Option<Group>,
-    /// All that came out of commands, as far as it was seen.
+    /// All processes of commands that the guard has seen.
     known: HashSet<(u32, u64)>,
 }
 
@@ -133,14 +135,14 @@ impl Watch {
         let parent = getppid().and_then(|pid| u32::try_from(pid.as_raw_pid()).ok());
         let engine = parent.and_then(table::read).filter(|engine| engine.pid > 1);
         let group = engine.as_ref().and_then(Group::make);
-        // Guards that were killed with their engines have left theirs.
+        // Guards that were killed with their engines left these groups.
         group.iter().flat_map(Group::left_by_the_dead).for_each(|left| clear(&left));
         Self { engine, group, known: HashSet::new() }
     }
 
-    /// Waits for the engine's end; whether it was announced.
+    /// Waits for the engine's end; returns whether the engine announced it.
     fn until_the_end(&mut self) -> io::Result<bool> {
-        // What was begun before the guard was there was said by starting it.
+        // Commands may have started before the guard, so it starts with checking.
         let (stdin, mut looks) = (io::stdin(), LOOKS);
         loop {
             let timeout = Timespec::try_from(LOOK).ok().filter(|_| looks > 0);
@@ -158,8 +160,7 @@ impl Watch {
         }
     }
 
-    /// Remembers what came out of commands since the last look, and puts it into a group, where there are groups. Whether there is
-    /// anything.
+    /// Notes new processes of commands, and puts them into a group if there are groups. Returns whether there are any.
     fn look(&mut self) -> bool {
         let Some(engine) = self.engine else { return false };
         let mut is_busy = false;
@@ -182,7 +183,8 @@ impl Watch {
     fn note(&mut self, root: &Process, process: Process) {
         let is_new = self.known.insert((process.pid, process.start));
         let grouped = self.group.as_ref().map(|group| !is_new || group.take(root, &process).is_ok());
-        // Who was taken in before it had children needs no looking after. Who was just taken in may have some.
+        // If a process was grouped before it had children, the group holds them all. A process that was just added may
+        // have some already.
         if grouped != Some(true) || is_new {
             table::children_of(process.pid).into_iter().for_each(|child| self.note(root, child));
         }
@@ -194,7 +196,7 @@ impl Watch {
         }
     }
 
-    /// What is left of the engine's commands.
+    /// The remaining processes of the engine's commands.
     fn left(&self, is_marked: impl Fn(&Process) -> bool) -> Vec<Process> {
         let grouped: HashSet<u32> = self.group.iter().flat_map(Group::members).collect();
         let is_known = |process: &Process| self.known.contains(&(process.pid, process.start));
@@ -208,7 +210,7 @@ impl Watch {
     }
 }
 
-/// Ends what is in a group that nobody looks after.
+/// Ends the processes of a group whose guard is gone.
 fn clear(group: &Group) {
     group.freeze(true);
     ending::kill_blocking(|| {
@@ -219,7 +221,7 @@ fn clear(group: &Group) {
     group.remove();
 }
 
-/// What is to be ended, with everything that descends from it; never a shim, which has an agent of its own to look after.
+/// The processes to end, with all descendants; never a shim, because it still runs an agent.
 fn all_left(is_left: impl Fn(&Process) -> bool) -> Vec<Process> {
     let mut found = tree::with_descendants(&table::all(), |process| is_left(process) && !is_shim(process));
     found.retain(|process| !process.is_zombie && !is_shim(process));
@@ -230,14 +232,14 @@ fn is_shim(process: &Process) -> bool {
     table::marks(process.pid).engine.as_deref() == Some(SHIM_MARK)
 }
 
-/// What an engine says.
+/// A message of an engine.
 enum Heard {
     Busy,
-    /// Its end, and whether it said so.
+    /// The engine has ended; true if it announced that.
     End(bool),
 }
 
-/// Several words may have come: the last one counts.
+/// Reads the pipe. If several words arrived, the last one counts.
 fn hear(stdin: &io::Stdin) -> io::Result<Heard> {
     let mut said = [0; 1024];
     let got = rustix::io::retry_on_intr(|| rustix::io::read(stdin, &mut said))?;
@@ -248,7 +250,7 @@ fn hear(stdin: &io::Stdin) -> io::Result<Heard> {
     })
 }
 
-/// Signals that mean "end, please" are for the engine. The guard ends when the engine does.
+/// Signals that ask to end are for the engine. The guard ends when the engine does.
 fn hold_signals() -> io::Result<(tokio::runtime::Runtime, Vec<Signal>)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let entered = runtime.enter();

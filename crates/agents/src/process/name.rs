@@ -1,6 +1,6 @@
-//! Names of processes that start commands: whoever reads one can tell whether its process lives.
+//! Names processes that start commands. A name tells whether its process is still alive.
 //!
-//! **Invariant:** no two processes ever have the same name, and nobody is called dead who is not.
+//! **Invariant:** no two processes ever have the same name, and a living process is never called dead.
 
 use std::fs;
 
@@ -8,15 +8,16 @@ use uuid::Uuid;
 
 use super::table;
 
-/// A new name for this process: host, process, start time, and a number that no other has.
+/// A new name for this process: host, process id, start time, and a unique number.
 pub fn own_name() -> String {
     let pid = std::process::id();
     let start = table::read(pid).map_or(0, |process| process.start);
     format!("{}:{pid}:{start}:{}", host(), Uuid::new_v4().simple())
 }
 
-/// Whether the process of a name is certainly gone. Of other machines, and of other process namespaces of this one, nothing is known:
-/// their process ids mean somebody else here. Names of versions that did not say their namespace are of none that is known.
+/// Whether the process of a name is certainly gone. For other machines and for other process namespaces the answer is
+/// no: their process ids mean other processes here. Names of earlier versions have no namespace, so the answer is no
+/// for them too.
 pub fn is_dead(name: &str) -> bool {
     let mut parts = name.split(':');
     let (Some(host_name), Some(pid), Some(start)) = (parts.next(), parts.next(), parts.next()) else { return false };
@@ -24,25 +25,25 @@ pub fn is_dead(name: &str) -> bool {
     host_name == host() && table::read(pid).is_none_or(|process| process.is_zombie || process.start != start)
 }
 
-/// What the machine is called. Debug builds can be told another name, to test several machines on one.
+/// The name of the machine. Debug builds accept another name, to test several machines on one.
 pub fn host_name() -> String {
     let name = || fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     told_host_name().unwrap_or_else(name).trim().replace(':', "-")
 }
 
-/// What tests call the machine, when one plays several.
+/// The name that a test gives to the machine.
 pub fn told_host_name() -> Option<String> {
     std::env::var("LONGHAUL_HOST").ok().filter(|_| cfg!(debug_assertions))
 }
 
-/// The machine since it was started, and the namespace in which this process has its id: a process of before, or of another
-/// namespace, is of another machine.
+/// The machine since its last start, and the process namespace. Another start, or another namespace, counts as another
+/// machine.
 fn host() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     format!("{}.{}.{}", host_name(), boot.trim().get(..8).unwrap_or_default(), namespace())
 }
 
-/// The number of the namespace of process ids that this process is in.
+/// The number of this process's namespace of process ids.
 fn namespace() -> String {
     let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     link.to_string_lossy().chars().filter(char::is_ascii_digit).collect()
@@ -76,12 +77,12 @@ mod tests {
         let own = own_name();
         assert!(!namespace().is_empty());
         let (machine, rest) = own.split_once(':').unwrap();
-        // Its id is nobody's in this namespace.
+        // No process in this namespace has this id.
         let rest = rest.split_once(':').unwrap().1;
         assert!(is_dead(&format!("{machine}:4194304:{rest}")));
         let machine = machine.rsplit_once('.').unwrap().0;
         assert!(!is_dead(&format!("{machine}.1:4194304:{rest}")));
-        // As earlier versions were called.
+        // The format of earlier versions.
         assert!(!is_dead(&format!("{machine}:4194304:{rest}")));
     }
 

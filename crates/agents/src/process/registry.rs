@@ -1,10 +1,9 @@
-//! What this engine process has started itself, as opposed to what was left to it.
+//! Records which processes this engine started itself, to distinguish them from adopted orphans.
 //!
-//! The engine adopts the orphans of its commands. Most carry a mark or the session of their command; one
-//! that shed both can only be told by exclusion: it was not started by us, and no other command that runs
-//! could have started it.
+//! The engine adopts the orphans of its commands. Most have a mark or the session of their command. An orphan without
+//! both is recognised by exclusion: the engine did not start it, and no other running command could have.
 //!
-//! **Invariant:** a process that is being started is covered by a slot that is older than it.
+//! **Invariant:** every process that is being started has a slot that is older than the process.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -15,7 +14,7 @@ use super::table::{self, Process};
 #[derive(Debug, Default)]
 struct Registry {
     next: u64,
-    /// The start of every command that runs, by slot.
+    /// The start time of every running command, by slot.
     slots: BTreeMap<u64, u64>,
     own: HashSet<u32>,
 }
@@ -23,11 +22,11 @@ struct Registry {
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
 
 fn registry() -> MutexGuard<'static, Registry> {
-    // A panic elsewhere leaves the sets as good as they were.
+    // A panic elsewhere leaves the sets consistent.
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The time from before a command's start until everything of it has ended.
+/// Covers a command from before its start until all its processes have ended.
 #[derive(Debug)]
 pub(crate) struct Slot {
     id: u64,
@@ -45,7 +44,7 @@ impl Slot {
         Self { id, pid: None }
     }
 
-    /// Says which process the slot was opened for.
+    /// Records the process that the slot was opened for.
     pub(super) fn fill(&mut self, pid: u32) {
         registry().own.insert(pid);
         self.pid = Some(pid);
@@ -76,7 +75,7 @@ pub(super) fn is_own(pid: u32) -> bool {
     registry().own.contains(&pid)
 }
 
-/// A process of our own that belongs to no command, for as long as this is held.
+/// Marks a process of ours that belongs to no command, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Spared(u32);
 

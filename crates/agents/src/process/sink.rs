@@ -1,9 +1,11 @@
-//! Where an output goes: without secrets, to a file and to memory.
+//! Writes an output, without secrets, to a file and to memory.
 //!
-//! The file and its folder are made when the first byte comes: most commands say nothing on one of their outputs, and to make a
-//! file takes longer than to write it. Writing is not handed to another thread: it goes to the memory of the system.
+//! The file and its folder are made when the first byte comes: most commands leave one of their outputs empty, and
+//! making a file takes longer than writing it. Writing happens on the same thread, because it only goes to the memory
+//! of the system.
 //!
-//! **Invariant:** what was flushed has been handed to the system. What a disk without room did not take is kept to be flushed again.
+//! **Invariant:** flushed bytes have been handed to the system. Bytes that a full disk refused are kept for the next
+//! flush.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -21,18 +23,18 @@ use crate::redact::Redactor;
 #[derive(Debug)]
 pub(super) struct Sink {
     path: PathBuf,
-    /// `None` until something is to be written.
+    /// `None` until there is something to write.
     file: Option<File>,
     room: u64,
     dropped: u64,
-    /// What the file does not have yet.
+    /// Bytes that are not in the file yet.
     unwritten: Vec<u8>,
     redactor: Redactor,
     kept: Keeper,
 }
 
 impl Sink {
-    /// Says now what would be in the way of writing later.
+    /// Checks now for problems that would prevent writing later.
     pub(super) fn prepare(path: PathBuf, command: &Command) -> Result<Self, Error> {
         if let Err(source) = writable(&path) {
             return Err(Error::Disk { path, source });
@@ -42,14 +44,14 @@ impl Sink {
         Ok(Self { path, file: None, room, dropped: 0, unwritten, redactor, kept })
     }
 
-    /// Takes bytes in; answers those that are not held back because they could begin a secret.
+    /// Takes bytes; returns those that cannot be the start of a secret.
     pub(super) fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let clean = self.redactor.push(bytes);
         self.keep(&clean);
         clean
     }
 
-    /// What was held back, at the end.
+    /// The bytes that were held back, at the end.
     pub(super) fn push_rest(&mut self) -> Vec<u8> {
         let rest = self.redactor.finish();
         self.keep(&rest);
@@ -64,7 +66,7 @@ impl Sink {
         self.unwritten.extend_from_slice(&bytes[..fits]);
     }
 
-    /// Has the file take what it does not have yet. What it does not take now can be flushed again.
+    /// Writes the waiting bytes to the file. Bytes that fail now can be flushed again.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         let mut written = 0;
         let done = self.write(&mut written);
@@ -96,7 +98,7 @@ impl Sink {
     }
 }
 
-/// Output can contain secrets: it is for the engine's user only.
+/// Makes the file for the engine's user only, because output can contain secrets.
 fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         private::create_dir_all(folder)?;
@@ -104,7 +106,7 @@ fn create(path: &Path) -> io::Result<File> {
     private::create(path)
 }
 
-/// Whether a file can be made there, as far as can be told without making it: the nearest folder that is there takes one.
+/// Whether a file can be made there, without making it: the nearest existing folder must be writable.
 fn writable(path: &Path) -> io::Result<()> {
     let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
     let nearest = folders.into_iter().find_map(|folder| Some((folder, std::fs::metadata(folder).ok()?)));

@@ -1,8 +1,8 @@
-//! Carries bytes between a command and the world: its stdin to it, its output to disk, memory and whoever
-//! listens.
+//! Moves bytes between a command and the engine: its stdin to it, its output to disk, memory and listeners.
 //!
-//! **Invariant:** what the command wrote before it ended is kept, and nobody waits for a pipe to be closed. Where nothing
-//! is written no file is made. While the machine has no room for the output nothing more is read, so the command waits, too.
+//! **Invariant:** all output from before the end of the command is kept, and nothing waits for a pipe to close. Without
+//! output, no file is made. While the machine has no room for the output, nothing more is read, so the command waits
+//! too.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -18,11 +18,11 @@ use super::{Chunk, Command, Error};
 use crate::machine::{Short, ShortageBackoff};
 
 const CHUNK_BYTES: usize = 64 << 10;
-/// Of a command that says little at a time, this is how long it is waited for more; the pipe holds it meanwhile.
+/// How long to wait for more output of a command that prints little at a time; the pipe holds it meanwhile.
 const TOGETHER: Duration = Duration::from_millis(60);
-/// What is little: far less than a pipe holds.
+/// The limit for "little": far less than a pipe holds.
 const LITTLE_BYTES: usize = 2 << 10;
-/// More than a pipe can hold: what is still in it when every writer is gone fits in.
+/// More than a pipe can hold: everything that is left in it when every writer is gone.
 const DRAIN_BYTES_MAX: usize = 16 << 20;
 
 /// Our ends of the command's pipes.
@@ -33,21 +33,21 @@ pub(super) struct Pipes {
     pub(super) stderr: Receiver,
 }
 
-/// When to stop carrying, and how to say that it cannot continue.
+/// When to stop, and how to report that the work cannot continue.
 #[derive(Clone, Copy)]
 pub(super) struct Stop<'a> {
-    /// Everything that could write has ended.
+    /// Cancelled when every process that could write has ended.
     pub(super) finished: &'a CancellationToken,
-    /// The output cannot be kept.
+    /// Cancelled by this code when the output cannot be stored.
     pub(super) broken: &'a CancellationToken,
-    /// The command was ended by us: nobody waits for room for what it said.
+    /// Cancelled when we ended the command: then its output does not wait for room.
     pub(super) unwanted: &'a CancellationToken,
-    /// How long the command was kept waiting.
+    /// How long the command had to wait.
     pub(super) kept_waiting: &'a Mutex<Duration>,
 }
 
 impl Stop<'_> {
-    /// Waits a while before the next try; false if there need be none.
+    /// Waits before the next try; false if there is no next try.
     async fn wait(&self, pause: Duration) -> bool {
         *self.kept_waiting.lock().unwrap_or_else(PoisonError::into_inner) += pause;
         tokio::select! {
@@ -57,7 +57,7 @@ impl Stop<'_> {
     }
 }
 
-/// Where the bytes of a command go to and come from.
+/// The streams of a command.
 #[derive(Debug)]
 pub(super) struct Streams {
     stdin: Vec<u8>,
@@ -72,7 +72,7 @@ impl Streams {
         Ok(Self { stdin: command.stdin.clone(), stdout, stderr })
     }
 
-    /// Carries until it is told that the command has finished.
+    /// Moves bytes until `finished` says that the command is over.
     pub(super) async fn carry(
         &mut self,
         pipes: Pipes,
@@ -100,11 +100,11 @@ impl Streams {
     }
 }
 
-/// Writes until everything is written, the command does not read any more, or has ended.
+/// Writes until everything is written, the command stops reading, or the command ends.
 async fn feed(pipe: Option<Sender>, bytes: &[u8], finished: &CancellationToken) {
     let Some(mut pipe) = pipe else { return };
     tokio::select! {
-        // A command need not read what it is given.
+        // A command need not read its input.
         _ = pipe.write_all(bytes) => {}
         () = finished.cancelled() => {}
     }
@@ -136,7 +136,7 @@ impl Lanes<'_> {
         self.flush(on_output, stop).await
     }
 
-    /// Has the disk take what was read; waits while the machine is short of something.
+    /// Writes the read bytes to disk; waits while the machine lacks something.
     async fn flush(&mut self, on_output: &mut impl FnMut(Chunk<'_>), stop: Stop<'_>) -> Result<(), Error> {
         let (mut backoff, mut told) = (ShortageBackoff::default(), None);
         loop {
@@ -163,7 +163,7 @@ impl Lanes<'_> {
     }
 }
 
-/// One output on its way.
+/// One output of a command.
 struct Lane<'a> {
     /// `None` once it is closed.
     pipe: Option<Receiver>,
@@ -176,7 +176,7 @@ impl<'a> Lane<'a> {
         Self { pipe: Some(pipe), sink, buffer: vec![0; CHUNK_BYTES] }
     }
 
-    /// Reads the next bytes and says how many; never, once the pipe is closed. Nothing is lost when this is dropped.
+    /// Reads the next bytes and returns their number; never returns once the pipe is closed. Dropping it loses nothing.
     async fn next(&mut self) -> usize {
         while let Some(pipe) = &self.pipe {
             let got = match pipe.readable().await {
@@ -193,14 +193,14 @@ impl<'a> Lane<'a> {
         std::future::pending().await
     }
 
-    /// Takes what was read in, and says how much it was.
+    /// Takes the bytes that were read, and returns their number.
     fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> usize {
         let clean = self.sink.push(&self.buffer[..got]);
         on_output(&clean);
         got
     }
 
-    /// Takes what was held back because it could have been the beginning of a secret.
+    /// Takes the bytes that were held back as a possible start of a secret.
     fn take_rest(&mut self, on_output: impl FnOnce(&[u8])) {
         let rest = self.sink.push_rest();
         if !rest.is_empty() {
@@ -208,8 +208,8 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Takes what is still in the pipe, asks past the runtime (which may not have noticed yet), and waits for
-    /// nothing: somebody outside may hold the other end for ever.
+    /// Takes what is still in the pipe. It reads past the runtime, which may not have noticed the data yet, and does
+    /// not wait: an outside process may hold the other end forever.
     fn drain(&mut self, mut on_output: impl FnMut(&[u8])) {
         let mut left = DRAIN_BYTES_MAX;
         while let Some(pipe) = &self.pipe {
@@ -218,7 +218,7 @@ impl<'a> Lane<'a> {
                 Err(_) | Ok(0) => self.pipe = None,
                 Ok(got) => {
                     self.take(got, &mut on_output);
-                    // What is not taken now is flushed again at the end.
+                    // Bytes that fail now are flushed again at the end.
                     drop(self.sink.flush());
                     left = left.saturating_sub(got);
                     if left == 0 {

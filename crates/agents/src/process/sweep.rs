@@ -1,24 +1,24 @@
-//! Clears up after engines that died together with their guard: a machine's worth of bad luck, but it happens.
+//! Cleans up after engines that died together with their guard.
 //!
-//! **Invariant:** what belongs to an engine that lives is never touched, nor is what this process was started by.
+//! **Invariant:** the sweep never touches processes of a living engine, nor the parents of this process.
 
 use std::collections::{HashMap, HashSet};
 
 use super::table::{self, Process};
 use super::{ending, tree};
 
-/// A process that a dead engine left.
+/// A process that a dead engine left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stray {
-    /// Its id, until it was killed.
+    /// Its process id, before it was killed.
     pub pid: u32,
-    /// The engine whose it was.
+    /// The engine that it belonged to.
     pub engine: String,
-    /// The attempt whose it was, if it said.
+    /// The attempt that it belonged to, if its mark says so.
     pub attempt: Option<String>,
 }
 
-/// Kills what dead engines left, with everything that descends from it; says what carried a mark.
+/// Kills the processes of dead engines, with all descendants; returns those that had a mark.
 pub fn sweep(is_dead_engine: impl Fn(&str) -> bool) -> Vec<Stray> {
     let mut strays: HashMap<(u32, u64), Stray> = HashMap::new();
     ending::kill_blocking(|| {
@@ -46,7 +46,7 @@ pub fn sweep(is_dead_engine: impl Fn(&str) -> bool) -> Vec<Stray> {
     strays
 }
 
-/// This process and everything it was started by.
+/// This process and all its parents.
 fn own_line(all: &[Process]) -> HashSet<u32> {
     let parents: HashMap<u32, u32> = all.iter().map(|process| (process.pid, process.parent)).collect();
     let mut line = HashSet::new();

@@ -1,4 +1,4 @@
-//! The two calls that the compiler cannot check for us, each behind a function that is safe to call.
+//! The two calls that the compiler cannot check, each behind a safe function.
 #![expect(unsafe_code, reason = "std has no stable setsid, and tokio cannot see that an OwnedFd stays open")]
 
 use std::io;
@@ -11,10 +11,10 @@ use tokio::io::unix::AsyncFd;
 
 use crate::machine;
 
-/// Makes the child call `setsid` before it becomes the program, and gives it the limit on open files that we were given.
+/// Makes the child call `setsid` before it becomes the program, and restores our original limit on open files.
 ///
-/// In a session of its own it has no terminal: nothing in it can ask for a password there or be stopped by it. And
-/// whatever it leaves behind is told from the engine's own children by its session.
+/// In its own session the child has no terminal: nothing in it can ask for a password there, and the terminal cannot
+/// stop it. Its session also distinguishes its leftovers from the engine's own children.
 pub(crate) fn own_session(command: &mut Command) {
     // SAFETY: the closure runs in a forked child of a process with threads. It makes three system calls and reads a value that
     // was set long ago; it neither allocates nor takes a lock.
@@ -26,7 +26,7 @@ pub(crate) fn own_session(command: &mut Command) {
     }
 }
 
-/// Something to wait on until a descriptor is readable.
+/// A handle to wait on until a descriptor is readable.
 pub(crate) fn readable(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` is open and the same until it is dropped, and the `AsyncFd` owns it.
     Ok(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }?)

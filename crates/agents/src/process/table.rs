@@ -1,7 +1,7 @@
 //! The system's table of processes, read from `/proc`.
 //!
-//! **Invariant:** a process is its id *and* its start time. A signal goes to exactly that one, never to
-//! another that was given the same id later.
+//! **Invariant:** a process is its id *and* its start time. A signal goes to exactly that process, never to a later one
+//! with the same id.
 
 use std::fs;
 use std::io;
@@ -20,20 +20,20 @@ pub(crate) struct Process {
     pub(crate) pid: u32,
     pub(crate) parent: u32,
     pub(crate) session: u32,
-    /// In ticks since the machine started.
+    /// The start time, in ticks since the machine started.
     pub(crate) start: u64,
-    /// It has ended, and its parent has not looked yet.
+    /// The process has ended, but its parent has not waited for it.
     pub(crate) is_zombie: bool,
 }
 
-/// What a process carries in its environment.
+/// The marks in the environment of a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) engine: Option<String>,
     pub(super) attempt: Option<String>,
 }
 
-/// Every process there is.
+/// Every process.
 pub(crate) fn all() -> Vec<Process> {
     numbers_in("/proc").into_iter().filter_map(read).collect()
 }
@@ -56,7 +56,8 @@ pub(super) fn children_of(parent: u32) -> Vec<Process> {
     }
 }
 
-/// The kernel may leave one out while another disappears, so only a list that stays the same counts.
+/// The list of children. The kernel may leave one out while another disappears, so only a list that stays the same
+/// counts.
 fn steady_list_of_children(parent: u32) -> Option<Vec<u32>> {
     let mut last = list_of_children(parent)?;
     for _ in 0..4 {
@@ -74,7 +75,7 @@ fn list_of_children(parent: u32) -> Option<Vec<u32>> {
     for thread in numbers_in(&format!("/proc/{parent}/task")) {
         match file(&format!("/proc/{parent}/task/{thread}/children")) {
             Ok(text) => pids.extend(numbers(&text)),
-            // The thread has ended and left its children to another, or the kernel has no such file.
+            // The thread has ended and left its children to another one, or the kernel has no such file.
             Err(_) => return None,
         }
     }
@@ -87,17 +88,18 @@ fn numbers_in(folder: &str) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The numbers in a text, with spaces or ends of lines between them.
+/// The numbers in a text, separated by white space.
 pub(super) fn numbers(text: &[u8]) -> Vec<u32> {
     String::from_utf8_lossy(text).split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// A file of the table. Who cannot read it would take the living for dead.
+/// A file of the table. It uses the reserved file if necessary: without the file, a living process would look dead.
 fn file(path: &str) -> io::Result<Vec<u8>> {
     with_spare(|| fs::read(path))
 }
 
-/// The name in parentheses may itself contain parentheses and spaces: what counts comes after the last one.
+/// The fields of a line. The name in parentheses may itself contain parentheses and spaces, so the fields start after
+/// the last one.
 fn fields(line: &[u8]) -> Option<Vec<&str>> {
     let after_name = line.iter().rposition(|byte| *byte == b')')? + 1;
     let rest = std::str::from_utf8(&line[after_name..]).ok()?;
@@ -124,7 +126,7 @@ pub(crate) fn cpu_ticks(pid: u32) -> u64 {
     fields.iter().skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
-/// The marks of a process; none if it has ended or is not ours to read.
+/// The marks of a process; empty if it has ended or we may not read it.
 pub(super) fn marks(pid: u32) -> Marks {
     let environ = file(&format!("/proc/{pid}/environ")).unwrap_or_default();
     Marks { engine: variable(&environ, ENGINE_VARIABLE), attempt: variable(&environ, ATTEMPT_VARIABLE) }
@@ -138,7 +140,7 @@ fn variable(environ: &[u8], name: &str) -> Option<String> {
     environ.split(|byte| *byte == 0).find_map(value)
 }
 
-/// The moment, as [`Process::start`] counts.
+/// The current time, in the unit of [`Process::start`].
 pub(super) fn now() -> u64 {
     let now = clock_gettime(ClockId::Boottime);
     // The kernel's interface counts in hundredths on every architecture.
@@ -146,17 +148,17 @@ pub(super) fn now() -> u64 {
     u64::try_from(ticks).unwrap_or_default()
 }
 
-/// A handle to exactly this process, if it still is there.
+/// A handle to exactly this process, if it still exists.
 pub(crate) fn handle(process: &Process) -> Result<OwnedFd, Errno> {
     let pid = system_pid(process.pid).ok_or(Errno::SRCH)?;
     let fd = pidfd_open(pid, PidfdFlags::empty())?;
-    // The handle now holds whatever has the id. Is it the one that was meant?
+    // The handle refers to the current owner of the id. It must be the same process.
     if is_same(process) { Ok(fd) } else { Err(Errno::SRCH) }
 }
 
-/// Sends a signal to exactly this process. One that has ended by now is no error.
+/// Sends a signal to exactly this process. If it has ended, that is not an error.
 pub(crate) fn signal(process: &Process, signal: Signal) {
-    // What can go wrong is that it ended, or that it is not ours to signal. The next look at the table tells.
+    // It can fail if the process has ended, or if we may not signal it. The next look at the table shows which.
     match handle(process) {
         Ok(fd) => drop(pidfd_send_signal(&fd, signal)),
         Err(Errno::SRCH) => {}
@@ -169,10 +171,10 @@ fn is_same(process: &Process) -> bool {
     read(process.pid).is_some_and(|found| found.start == process.start)
 }
 
-/// Takes a dead child off the table.
+/// Reaps a dead child.
 pub(super) fn reap(process: &Process) {
     if let Some(pid) = system_pid(process.pid) {
-        // Not a child any more: somebody was faster, which is as good.
+        // It is not our child any more: it was reaped already.
         let _gone = waitpid(Some(pid), WaitOptions::NOHANG);
     }
 }

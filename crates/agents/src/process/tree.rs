@@ -1,10 +1,10 @@
-//! Which processes came out of a command.
+//! Finds the processes of a command.
 //!
-//! Six ways to tell, because most can be shed: the command itself; its session; the mark in the
-//! environment; descent from one of these; the group that the guard has put them into, where there are groups; and, for an
-//! orphan that shed all of them, that nobody else can have started it.
+//! There are six ways to recognise them, because a process can change most of them: the command itself; its session;
+//! the mark in the environment; descent from one of these; the group that the guard has put them into, if there are
+//! groups; and for an orphan without all of these, that no other command can have started it.
 //!
-//! **Invariant:** neither the engine itself nor a process it started for something else is ever part of a tree.
+//! **Invariant:** a tree never contains the engine itself, nor a process that the engine started for something else.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,13 +13,13 @@ use super::group;
 use super::registry::{self, Slot};
 use super::table::{self, Process};
 
-/// A command and everything that came out of it.
+/// A command and all its processes.
 #[derive(Debug)]
 pub(super) struct Tree {
     leader: Process,
     mark: Mark,
     slot: Slot,
-    /// What was part of it once stays so, even when its parent ends and it is handed to another.
+    /// A process that was once part of the tree stays part of it, even when it gets another parent.
     known: HashSet<(u32, u64)>,
     engine: u32,
     engine_session: u32,
@@ -32,8 +32,8 @@ impl Tree {
         Self { leader, mark, slot, known: HashSet::new(), engine, engine_session }
     }
 
-    /// Whether the ended command left something. A look at the engine's own children is enough: the engine
-    /// is where orphans of its commands come to.
+    /// Whether the ended command left processes. The engine's own children are enough to check, because the engine
+    /// adopts the orphans of its commands.
     pub(super) fn has_leftovers(&self) -> bool {
         let mut left = !group::members_of(&self.leader).is_empty();
         for process in table::own_children().iter().filter(|process| self.is_root(process)) {
@@ -46,7 +46,7 @@ impl Tree {
         left
     }
 
-    /// Everything of it that runs. What has ended is taken off the system's table on the way.
+    /// All running processes of the tree. It reaps those that have ended.
     pub(super) fn find(&mut self) -> Vec<Process> {
         let all = table::all();
         let grouped = group::members_of(&self.leader);
@@ -77,7 +77,7 @@ impl Tree {
         is_adopted && self.slot.claims(process)
     }
 
-    /// The leader is left to be waited for last: as long as it stands in the table nobody gets its id.
+    /// Reaps a process, but not the leader: while the leader is in the table, no other process gets its id.
     fn reap(&self, process: &Process) {
         if process.pid != self.leader.pid && process.parent == self.engine {
             table::reap(process);
@@ -85,8 +85,7 @@ impl Tree {
     }
 }
 
-/// The processes that are roots, and all that descends from them; never this process or what only descends
-/// through it.
+/// The root processes and all their descendants; never this process, nor processes that descend only through it.
 pub(crate) fn with_descendants(all: &[Process], is_root: impl Fn(&Process) -> bool) -> Vec<Process> {
     let own = std::process::id();
     let mut children: HashMap<u32, Vec<&Process>> = HashMap::new();

@@ -1,11 +1,12 @@
-//! How a secret looks in the texts of programs.
+//! Lists the forms in which programs write a secret.
 
-/// Of a secret with several lines, each line that is at least this long is one too.
+/// Of a secret with several lines, each line of at least this length is a secret too.
 const LINE_BYTES_MIN: usize = 16;
-/// A piece of base64 or hex that is shorter says too little.
+/// A shorter piece of base64 or hex is not specific enough.
 const CODED_BYTES_MIN: usize = 7;
 
-/// What browsers, this program and Python leave as it is, in each part of an address; the last is what forms leave.
+/// The characters that browsers, this program and Python leave unencoded in each part of an address; the last entry is
+/// for forms.
 const LEFT: [&[u8]; 7] = [
     b"!$%&()*+,-./:;=?@[\\]^_`{|}~",
     b"!$%&'()*+,-./:;=@[\\]_|~",
@@ -16,7 +17,7 @@ const LEFT: [&[u8]; 7] = [
     b"*-._",
 ];
 
-/// Every form of a secret that is looked for.
+/// Every form of a secret to search for.
 pub(super) fn of(secret: &str) -> Vec<String> {
     let lines = secret.lines().map(str::trim).filter(|line| line.len() >= LINE_BYTES_MIN);
     let whole = [secret, secret.trim()];
@@ -42,16 +43,16 @@ fn percent(text: &str) -> Vec<String> {
         text.bytes().map(one).collect::<String>()
     };
     let mut forms: Vec<String> = LEFT.iter().flat_map(|left| [encoded(left, true), encoded(left, false)]).collect();
-    // Forms write a space as `+`.
+    // HTML forms write a space as `+`.
     let plus: Vec<String> = forms.iter().map(|form| form.replace("%20", "+")).collect();
     forms.extend(plus);
-    // Some encode everything.
+    // Some programs encode every character.
     forms.push(text.bytes().map(|byte| format!("%{byte:02X}")).collect());
     forms.push(text.bytes().map(|byte| format!("%{byte:02x}")).collect());
     forms
 }
 
-/// As JSON writes it, with and without what it may leave.
+/// The secret as JSON writes it, with and without the optional escapes.
 fn json(text: &str) -> Vec<String> {
     let quoted = serde_json::to_string(text).unwrap_or_default();
     let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
@@ -66,7 +67,7 @@ fn json(text: &str) -> Vec<String> {
     vec![inside.to_owned(), ascii(inside), ascii(&slashed), slashed]
 }
 
-/// What of its base64 does not depend on what stands before and after it, for each place that it can have.
+/// The part of its base64 that does not depend on the text around it, for each possible position.
 fn base64(bytes: &[u8]) -> Vec<String> {
     const USUAL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const FOR_ADDRESSES: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn base64_is_what_stands_in_longer_texts() {
-        // `secret`, `xsecret` and `xxsecret` as others encode them.
+        // `secret`, `xsecret` and `xxsecret`, as other programs encode them.
         let forms = base64(b"secret");
         assert_eq!(forms[0], "c2VjcmV0");
         assert!("eHNlY3JldA==".contains(&forms[2]), "{forms:?}");

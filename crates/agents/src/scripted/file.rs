@@ -1,7 +1,7 @@
 //! Reads a script file.
 //!
-//! **Invariant:** what is misspelt, contradictory or out of place is an error with its line, never passed over: a test
-//! whose script is not what its author thinks proves nothing.
+//! **Invariant:** a misspelt, contradictory or misplaced key is an error with its line; it is never ignored. A test
+//! whose script differs from its author's intention proves nothing.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -53,7 +53,7 @@ struct RawAnswer {
     writes: IndexMap<String, String>,
 }
 
-/// The same once more: serde cannot both flatten and refuse what it does not know.
+/// The same fields again: serde cannot both flatten and refuse unknown keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawEntry {
@@ -111,7 +111,7 @@ fn unknown(what: &str, found: &str, expected: &[&str]) -> String {
     }
 }
 
-/// The place is told apart from the message.
+/// The message without its place, which is reported separately.
 fn without_place(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let place = error.location().map(|location| format!(" at line {}, column {}", location.line(), location.column()));

@@ -1,14 +1,14 @@
-//! The least value that follows a JSON Schema.
+//! Makes the smallest value that follows a JSON Schema.
 //!
-//! It knows the parts of JSON Schema that outputs of steps are written in. A `pattern`, a `not` or a condition is beyond
-//! it: what it makes then may not fit, and the step that asked says so.
+//! It supports the parts of JSON Schema that step outputs use. It does not support `pattern`, `not` and conditions:
+//! then the value may not match, and the step reports that.
 //!
-//! **Invariant:** it ends, and what it makes is bounded, for any schema: recursive, contradictory or huge.
+//! **Invariant:** it ends, and the value is bounded, for any schema: recursive, contradictory or huge.
 
 use longhaul_core::Json;
 use serde_json::{Map, json};
 
-/// Values made at the most; beyond them `null` stands.
+/// The most values that are made; `null` replaces the rest.
 const VALUES_MAX: usize = 10_000;
 const DEPTH_MAX: usize = 64;
 const CHARACTERS_MAX: u64 = 10_000;
@@ -44,7 +44,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// What a `$ref` inside the schema points at.
+    /// The target of a `$ref` inside the schema.
     fn target(&self, schema: &Json) -> Option<&'a Json> {
         let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
         self.root.pointer(pointer)
@@ -56,7 +56,7 @@ impl<'a> Maker<'a> {
         own.into_iter().chain(made).reduce(merged).unwrap_or_default()
     }
 
-    /// A choice adds to what stands beside it.
+    /// The value of a choice, merged with the rest of the schema around it.
     fn choice(&mut self, schema: &'a Json, choice: &'a Json, depth: usize) -> Json {
         let chosen = self.make(choice, depth);
         match self.typed_if_any(schema, depth) {
@@ -99,7 +99,7 @@ impl<'a> Maker<'a> {
         while (made.len() as u64) < count && self.left > 0 {
             let of_item = first.and_then(|first| first.get(made.len())).or_else(|| schema.get("items"));
             made.push(of_item.map(|item| self.make(item, depth)).unwrap_or_else(|| json!("")));
-            // An item without a schema counts as well.
+            // An item without a schema counts too.
             self.left = self.left.saturating_sub(1);
         }
         Json::Array(made)
@@ -110,7 +110,7 @@ fn first_choice(schema: &Json) -> Option<&Json> {
     ["oneOf", "anyOf"].into_iter().find_map(|key| schema.get(key)?.get(0))
 }
 
-/// Whether nothing says what kind of value it is.
+/// Whether a schema does not say the type of the value.
 fn is_bare(schema: &Json) -> bool {
     ["type", "properties", "required", "items"].iter().all(|key| schema.get(key).is_none())
 }
@@ -127,13 +127,13 @@ fn type_of(schema: &Json) -> &str {
     }
 }
 
-/// Zero, or the nearest to it that is allowed.
+/// Zero, or the nearest allowed number.
 fn number(schema: &Json) -> Json {
     let bound = |key: &str| schema.get(key).and_then(Json::as_f64);
     let is_whole = type_of(schema) == "integer";
     let up = |number: f64| if is_whole { number.ceil() } else { number };
     let down = |number: f64| if is_whole { number.floor() } else { number };
-    // Beyond a bound that is itself not allowed: the next whole number, or a bit.
+    // If the bound itself is not allowed: the next whole number, or half a step further.
     let bit = if is_whole { 1.0 } else { 0.5 };
     let lowest = bound("minimum").map(up).or(bound("exclusiveMinimum").map(|least| down(least) + bit));
     let highest = bound("maximum").map(down).or(bound("exclusiveMaximum").map(|most| up(most) - bit));
@@ -146,7 +146,7 @@ fn text(schema: &Json) -> Json {
     Json::String("x".repeat(usize::try_from(count).unwrap_or_default()))
 }
 
-/// Two values for the same place: fields of both, else the later one.
+/// Merges two values for the same place: the fields of both, else the later value.
 fn merged(one: Json, other: Json) -> Json {
     match (one, other) {
         (Json::Object(mut one), Json::Object(other)) => {

@@ -1,8 +1,8 @@
-//! Which steps an entry of a script is for.
+//! Matches the entries of a script with steps.
 
 use longhaul_core::path::StepPath;
 
-/// A step id or a whole path; `*` stands for any text.
+/// A step id or a whole path; `*` matches any text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern(String);
 
@@ -19,7 +19,7 @@ impl Pattern {
     }
 }
 
-/// Each piece between stars is taken at the first place it fits: with stars alone that is never wrong.
+/// Each piece between stars is matched at the first possible place. With stars only, that is always correct.
 fn matches(pattern: &str, text: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(start) else { return false };

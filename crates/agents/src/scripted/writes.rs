@@ -1,4 +1,4 @@
-//! Files that the scripted agent writes, as a real one would.
+//! Writes the files of the scripted agent.
 //!
 //! **Invariant:** nothing is written outside the workspace, whatever the path says and whatever links the workspace
 //! contains.
@@ -13,14 +13,14 @@ use rustix::io::Errno;
 
 use super::Reply;
 
-/// Whether a path names a file below wherever it is resolved.
+/// Whether a path stays below the folder that it is relative to.
 pub(super) fn is_inside(path: &str) -> bool {
     let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     is_plain && !path.is_empty() && !path.ends_with('/') && !path.contains('\0')
 }
 
 impl Reply {
-    /// Writes the files of the reply. A link on the way is refused, not followed.
+    /// Writes the files of the reply. It refuses to follow a link on the way.
     pub fn write_into(&self, workspace: &Path) -> io::Result<()> {
         for (path, content) in &self.writes {
             write(workspace, path, content)

@@ -1,8 +1,8 @@
-//! Any agent that speaks the Agent Client Protocol (version 1), over the pipes of a process that we started.
+//! Runs any agent that speaks the Agent Client Protocol (version 1), over the pipes of a process that we start.
 //!
-//! The protocol's own crate changes often; nothing outside of this module knows it.
+//! The protocol's own crate changes often; only this module uses it.
 //!
-//! **Invariant:** everything that an agent asks us is answered from the turn alone: nobody is there to be asked. The agent has
+//! **Invariant:** the turn alone answers everything that an agent asks us, because no person is there. The agent has
 //! ended when the turn is over.
 
 mod child;
@@ -34,10 +34,10 @@ use crate::contract::{AgentTrouble, Ending, Errand, Permission, TranscriptEntry,
 use child::Child;
 use reports::Reports;
 
-/// How long an agent may take to end a turn that was stopped: shorter than whoever stopped us waits.
+/// How long an agent may take to end a stopped turn: less than our own stopper waits for us.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A turn, and all that it needs.
+/// A turn and everything that it needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub(crate) turn: &'a Turn,
@@ -46,7 +46,7 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a CancellationToken,
 }
 
-/// Takes one turn of a conversation.
+/// Does one turn of a conversation.
 pub(crate) async fn take_turn(job: Job<'_>) -> Ending {
     if job.turn.errand == Errand::Compact {
         let trouble = AgentTrouble::named("no_compact", "this protocol has no way to shorten a context");
@@ -66,7 +66,7 @@ pub(crate) async fn take_turn(job: Job<'_>) -> Ending {
     reports.ending(trouble)
 }
 
-/// Connects, takes the turn, and disconnects.
+/// Connects, does the turn, and disconnects.
 async fn converse(job: Job<'_>, pipes: child::Pipes, reports: &Arc<Reports>) -> Result<(), AgentTrouble> {
     let transport = ByteStreams::new(pipes.stdin.compat_write(), pipes.stdout.compat());
     let workspace = Arc::new(Workspace::new(job.turn));
@@ -108,7 +108,7 @@ async fn converse(job: Job<'_>, pipes: child::Pipes, reports: &Arc<Reports>) -> 
     connected.unwrap_or_else(|error| Err(told_by(&error)))
 }
 
-/// One turn with an agent that is connected.
+/// One turn with a connected agent.
 struct Conversation<'a> {
     job: Job<'a>,
     agent: ConnectionTo<Agent>,
@@ -126,7 +126,7 @@ impl Conversation<'_> {
         self.prompt(id).await.map_err(|trouble| self.or_gone(trouble))
     }
 
-    /// Begins the session or takes it up again; returns its id.
+    /// Starts or resumes the session; returns its id.
     async fn open(&self) -> Result<String, AgentTrouble> {
         let request = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(capabilities(self.job.turn.permission))
@@ -168,7 +168,8 @@ impl Conversation<'_> {
         Ok((id.clone(), options.unwrap_or_default()))
     }
 
-    /// Sets one of the choices that the agent offers. What cannot be chosen is said, and left as it is.
+    /// Sets one of the options that the agent offers. If the agent does not offer it, a notice says so and nothing
+    /// changes.
     async fn choose(
         &self,
         id: &str,
@@ -194,14 +195,14 @@ impl Conversation<'_> {
     async fn prompt(&self, id: String) -> Result<(), AgentTrouble> {
         self.reports.begin();
         let request = PromptRequest::new(id.clone(), vec![self.job.turn.prompt.clone().into()]);
-        // Untyped, because what was used is not yet part of the types.
+        // Untyped, because the types do not include the usage yet.
         let request = UntypedMessage::new("session/prompt", request).map_err(|error| told_by(&error))?;
         let answer = self.agent.send_request(request).block_task();
         let mut answer = std::pin::pin!(answer);
         let answered = tokio::select! {
             answered = &mut answer => answered,
             () = self.job.cancel.cancelled() => {
-                // If it cannot be told, it is ended.
+                // If the notification fails, the agent is ended anyway.
                 let _ = self.agent.send_notification(CancelNotification::new(id));
                 drop(tokio::time::timeout(GRACE, answer).await);
                 return Err(AgentTrouble::stopped());
@@ -212,7 +213,7 @@ impl Conversation<'_> {
         stopped(answer["stopReason"].as_str().unwrap_or_default())
     }
 
-    /// Requests fail in many ways when the agent is gone; one sentence says it better.
+    /// Requests fail in many ways when the agent is gone; one clear message replaces them.
     fn or_gone(&self, trouble: AgentTrouble) -> AgentTrouble {
         if self.agent.is_incoming_closed() && trouble.code.as_deref() != Some("stopped") {
             return AgentTrouble::named("agent_ended", "the agent ended before its answer");
@@ -226,7 +227,7 @@ fn capabilities(permission: Permission) -> ClientCapabilities {
     ClientCapabilities::new().fs(files)
 }
 
-/// The value of an option that is called so, by its id or by its name.
+/// The value of an option with this id or name.
 fn value(option: &SessionConfigOption, wanted: &str) -> Option<String> {
     let SessionConfigKind::Select(select) = &option.kind else { return None };
     let all: Vec<_> = match &select.options {
@@ -263,7 +264,7 @@ fn lost(id: &str, error: &Error) -> AgentTrouble {
     AgentTrouble::named("session_not_found", format!("session `{id}` cannot be taken up: {}", told.message))
 }
 
-/// What an agent says went wrong. Details are where the real reason is.
+/// The error that an agent reports. Its details hold the real reason.
 fn told_by(error: &Error) -> AgentTrouble {
     let number = i32::from(error.code);
     let details = match &error.data {

@@ -1,4 +1,4 @@
-//! What is asked of a served agent: the turn, and by whom it is answered.
+//! The request to a served agent: the turn, and the service that answers it.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use crate::contract::Turn;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ask {
     pub(crate) turn: Turn,
-    /// Where sessions of our own are kept.
+    /// The folder for our own sessions.
     pub(crate) home: PathBuf,
     pub(crate) service: Service,
 }
 
-/// Who answers.
+/// The service that answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Service {
@@ -26,21 +26,21 @@ pub(crate) enum Service {
     Acp(Program),
 }
 
-/// Where a model is served, and how.
+/// The address and the API of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Endpoint {
     pub(crate) wire: Wire,
     pub(crate) base_url: String,
-    /// The variable that holds the key; none where none is needed.
+    /// The variable that holds the key; `None` if no key is needed.
     pub(crate) key_env: Option<String>,
     pub(crate) model: String,
-    /// How often the model is asked in one turn.
+    /// The most requests to the model in one turn.
     pub(crate) rounds_max: u32,
-    /// How much it may write at once.
+    /// The most tokens of one reply.
     pub(crate) output_tokens_max: Option<u64>,
 }
 
-/// A program that is started.
+/// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Program {
     pub(crate) program: PathBuf,

@@ -1,7 +1,7 @@
-//! What a served agent prints.
+//! Prints the lines of a served agent.
 //!
-//! **Invariant:** a line is whole and flushed before the next thing happens; secrets are taken out; when nobody reads any
-//! more the turn is stopped, because nobody would learn what it cost.
+//! **Invariant:** a line is whole and flushed before anything else happens, and contains no secrets. If the reader is
+//! gone, the turn stops, because its cost could not be recorded.
 
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,22 +13,22 @@ use tokio_util::sync::CancellationToken;
 use crate::contract::{Ending, TranscriptEntry};
 use crate::redact::Redaction;
 
-/// Text that comes in drops is printed by the line, or when this much has come together.
+/// Streamed text is printed line by line, or when this much has arrived.
 const TEXT_BYTES: usize = 200;
 const ALIVE: Duration = Duration::from_secs(1);
-/// Shorter ones would be found everywhere.
+/// Shorter secrets would match ordinary text.
 const SECRET_BYTES_MIN: usize = 8;
 
 /// A line of the stream between a served agent and its driver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Line {
-    /// The last one.
+    /// The last line.
     Ending {
-        /// What the turn came to.
+        /// The report about the turn.
         ending: Box<Ending>,
     },
-    /// Part of the transcript.
+    /// An entry of the transcript.
     Entry(TranscriptEntry),
 }
 
@@ -42,7 +42,7 @@ struct Inner {
     out: Box<dyn Write + Send>,
     secrets: Redaction,
     text: String,
-    /// Whether what comes next continues a text that was begun.
+    /// Whether the next piece continues a started text.
     is_begun: bool,
     alive: Option<Instant>,
 }
@@ -54,7 +54,7 @@ impl Lines {
         Self { inner: Mutex::new(inner), cancel }
     }
 
-    /// A text that is not printed from now on.
+    /// Hides a text from now on.
     pub(crate) fn hide(&self, secret: &str) {
         if secret.len() >= SECRET_BYTES_MIN {
             let mut inner = self.lock();
@@ -67,7 +67,7 @@ impl Lines {
         self.write(&mut self.lock(), &Line::Entry(entry));
     }
 
-    /// A further piece of what the agent says.
+    /// Adds a piece of the agent's text.
     pub(crate) fn text(&self, piece: &str) {
         let mut inner = self.lock();
         inner.text.push_str(piece);
@@ -78,19 +78,19 @@ impl Lines {
         inner.text = rest;
     }
 
-    /// The text is complete; the next one is another.
+    /// Ends the text; the next piece starts another one.
     pub(crate) fn end_text(&self) {
         let mut inner = self.lock();
         self.flush_text(&mut inner);
         inner.is_begun = false;
     }
 
-    /// A sign of life; one a second is enough.
+    /// Prints a sign of life, at most once a second.
     pub(crate) fn alive(&self) {
         let mut inner = self.lock();
         if inner.alive.is_none_or(|last| last.elapsed() >= ALIVE) {
             inner.alive = Some(Instant::now());
-            // It does not come between the pieces of a text.
+            // It does not interrupt the pieces of a text.
             self.write(&mut inner, &Line::Entry(TranscriptEntry::Alive));
         }
     }
@@ -105,7 +105,7 @@ impl Lines {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A line is written whole or not at all, so what another thread left is as good as before.
+        // A line is written whole or not at all, so a panic in another thread leaves a valid state.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

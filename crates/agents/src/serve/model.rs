@@ -1,9 +1,9 @@
-//! A model behind an address, made into an agent: asked, given tools, asked again, until it has an answer.
+//! Turns a model behind an address into an agent: asks it, runs its tools, and asks again, until it has an answer.
 //!
-//! Nothing is tried again here: what went wrong is told, the conversation is on disk, and whoever recovers the run asks
-//! for it to be taken up.
+//! This code does not retry: it reports the problem, the conversation is on disk, and the recovery of the run continues
+//! it.
 //!
-//! **Invariant:** a call is recorded before its tool runs, its result before the next thing happens.
+//! **Invariant:** a call is recorded before its tool runs, and its result before anything else happens.
 
 mod compact;
 mod http;
@@ -33,7 +33,7 @@ use session::Session;
 pub(crate) use wire::Wire;
 use wire::{Piece, Request};
 
-/// A turn, and all that it needs.
+/// A turn and everything that it needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub(crate) turn: &'a Turn,
@@ -43,7 +43,7 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a CancellationToken,
 }
 
-/// Takes one turn of a conversation.
+/// Does one turn of a conversation.
 pub(crate) async fn take_turn(job: Job<'_>) -> Ending {
     let mut talk = match Talk::open(job) {
         Ok(talk) => talk,
@@ -66,7 +66,7 @@ struct Talk<'a> {
     shape: Option<Shape>,
     used: Meter,
     denied: Vec<String>,
-    /// The answer, as far as it has come.
+    /// The answer so far.
     text: String,
     structured: Option<Json>,
 }
@@ -99,7 +99,7 @@ impl<'a> Talk<'a> {
         })
     }
 
-    /// Asks the model with what is said so far.
+    /// Sends the conversation to the model.
     async fn ask(&mut self, is_last: bool) -> Result<Reply, AgentTrouble> {
         let endpoint = self.job.endpoint;
         let body = endpoint.wire.body(&Request {
@@ -159,7 +159,7 @@ fn id(turn: &Turn) -> &str {
     }
 }
 
-/// The variable with the key, and the key.
+/// The name of the key's variable, and the key.
 fn key(endpoint: &Endpoint) -> Result<Option<(String, String)>, AgentTrouble> {
     let Some(name) = &endpoint.key_env else { return Ok(None) };
     match std::env::var(name) {

@@ -1,7 +1,7 @@
-//! The tools that a model is given. One file a tool.
+//! The tools for models, one file per tool.
 //!
-//! **Invariant:** what a turn may not use is not offered, and if it is called all the same it does nothing. An answer is never
-//! longer than [`ANSWER_BYTES_MAX`].
+//! **Invariant:** a tool that a turn may not use is not offered, and does nothing if the model still calls it. A result
+//! is never longer than [`ANSWER_BYTES_MAX`].
 
 mod edit;
 mod grep;
@@ -21,19 +21,19 @@ use super::lines::Lines;
 use super::workspace::Workspace;
 use crate::contract::{Permission, Turn};
 
-/// How much of an answer a model is shown.
+/// The most bytes of a result that a model sees.
 const ANSWER_BYTES_MAX: usize = 30_000;
 
-/// A tool, as it is described to a model.
+/// A tool, as a model sees it.
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
-    /// What others call it; lists in workflows may say so.
+    /// Other names for the tool, which workflows may use.
     aliases: &'static [&'static str],
     pub(crate) about: &'static str,
-    /// Its parameters as `name: type, what it means`; a `?` after the name means that it can be left out.
+    /// Its parameters as name, type and meaning; a `?` after the name makes it optional.
     parameters: &'static [(&'static str, &'static str, &'static str)],
-    /// Whether it only looks.
+    /// Whether it only reads.
     is_harmless: bool,
 }
 
@@ -60,16 +60,16 @@ impl Tool {
     }
 }
 
-/// What a tool says.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// It did what was asked.
+    /// The tool succeeded.
     Done(String),
-    /// It did not.
+    /// The tool failed.
     Failed(String),
-    /// This turn may not use it.
+    /// This turn may not use the tool.
     Denied(String),
-    /// The turn was stopped while it ran; nobody knows how far it came.
+    /// The turn was stopped while the tool ran; its effect is unknown.
     Stopped,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Toolbox<'a> {
     workspace: Workspace,
     offered: Vec<&'static Tool>,
     scratch: PathBuf,
-    /// The variable of the environment that commands do not get, and what stands in it.
+    /// The variable of the key, which commands do not get, and its value.
     key: Option<(String, String)>,
     lines: &'a Lines,
     cancel: &'a CancellationToken,
@@ -108,7 +108,7 @@ impl<'a> Toolbox<'a> {
         &self.offered
     }
 
-    /// Does what a model asks for.
+    /// Runs the tool that a model calls.
     pub(crate) async fn call(&self, name: &str, input: &Json) -> Said {
         let Some(tool) = self.offered.iter().find(|tool| tool.name == name) else {
             return self.refusal(name);
@@ -135,7 +135,7 @@ impl<'a> Toolbox<'a> {
         }
     }
 
-    /// On a thread of its own, so that a signal is heard while a disk is slow.
+    /// Runs on its own thread, so that signals are handled while a disk is slow.
     async fn look(&self, look: impl FnOnce() -> Result<String, String> + Send + 'static) -> Said {
         tokio::select! {
             looked = tokio::task::spawn_blocking(look) => {
@@ -156,7 +156,7 @@ impl<'a> Toolbox<'a> {
     }
 }
 
-/// The names in a list of tools that mean nothing here.
+/// The unknown names in a list of tools.
 pub(crate) fn unknown(turn: &Turn) -> Vec<&str> {
     let is_known = |name: &&String| ALL.iter().any(|tool| tool.is_called(name));
     turn.tools.iter().flatten().filter(|name| !is_known(name)).map(String::as_str).collect()
@@ -173,7 +173,7 @@ fn given<T: DeserializeOwned>(input: Json) -> Result<T, String> {
     T::deserialize(input).map_err(|error| format!("the input does not fit: {error}"))
 }
 
-/// Both ends of a text that is too long.
+/// The start and the end of a text that is too long.
 fn bounded(text: String) -> String {
     if text.len() <= ANSWER_BYTES_MAX {
         return text;

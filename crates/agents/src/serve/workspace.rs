@@ -1,7 +1,7 @@
-//! Which files a served agent may touch.
+//! Limits which files a served agent may touch.
 //!
-//! **Invariant:** what is opened lies, with every link followed, below one of the roots; a link that is put in the way
-//! between looking and opening makes the opening fail. With [`Permission::Full`] there are no roots.
+//! **Invariant:** every opened file, with all links followed, is below one of the roots. If a link is put in the way
+//! between the check and the opening, the opening fails. With [`Permission::Full`] there are no roots.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use crate::contract::{Permission, Turn};
 
-/// More than anybody wants to show a model or to replace a line in.
+/// The largest file that is read or edited.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// The folders of a turn.
@@ -37,24 +37,24 @@ impl Workspace {
         self.permission
     }
 
-    /// A path as people and models like to see it.
+    /// A path relative to the workspace, for people and models.
     pub(crate) fn short<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.cwd).unwrap_or(path)
     }
 
-    /// Where something that exists really is.
+    /// The real path of an existing file or folder.
     pub(crate) fn existing(&self, path: &str) -> Result<PathBuf, String> {
         let found = fs::canonicalize(self.cwd.join(path)).map_err(|error| told(path, &error))?;
         self.admit(path, found)
     }
 
-    /// Whether something lies, or would lie, where this turn may be.
+    /// Whether a path is inside the roots of this turn.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         let Some(path) = path.to_str() else { return false };
         self.existing(path).or_else(|_| self.place(path)).is_ok()
     }
 
-    /// The whole of a file.
+    /// The whole content of a file.
     pub(crate) fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let found = self.existing(path)?;
         let mut file = open(&found).map_err(|error| told(path, &error))?;
@@ -70,7 +70,7 @@ impl Workspace {
         Ok(bytes)
     }
 
-    /// Puts a file in place, as a whole or not at all.
+    /// Writes a file, completely or not at all.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String> {
         if self.permission == Permission::ReadOnly {
             return Err(format!("`{path}` cannot be written: this turn may only read"));
@@ -79,7 +79,7 @@ impl Workspace {
         put(&place, bytes).map_err(|error| told(path, &error))
     }
 
-    /// Where a file is, or will be.
+    /// The real path of a file that exists or will exist.
     fn place(&self, path: &str) -> Result<PathBuf, String> {
         let wanted = self.cwd.join(path);
         if wanted.is_dir() {
@@ -92,7 +92,8 @@ impl Workspace {
         }
     }
 
-    /// The deepest folder that exists is followed; below it nothing can be a link, so nothing may go back up.
+    /// The path of a new file. The deepest existing folder is resolved; below it there can be no link, so the rest must
+    /// not contain `..`.
     fn new_place(&self, path: &str, wanted: &Path) -> Result<PathBuf, String> {
         let mut base = wanted.to_owned();
         let mut below = Vec::new();
@@ -106,7 +107,7 @@ impl Workspace {
             }
             base.pop();
         }
-        // A link that leads nowhere is there, and yet cannot be followed.
+        // A link with a missing target exists but cannot be followed.
         let base = fs::canonicalize(&base).map_err(|error| told(path, &error))?;
         let place = below.iter().rev().fold(self.admit(path, base)?, |place, name| place.join(name));
         Ok(place)
@@ -133,12 +134,12 @@ fn told(path: &str, error: &io::Error) -> String {
     }
 }
 
-/// Opens a path that has no links in it, and refuses if it has some by now. A pipe does not hold us up.
+/// Opens a path without links, and fails if it contains one now. A named pipe does not block.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     match rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
         Ok(file) => Ok(file.into()),
-        // Kernels and sandboxes without this call: the last part at least is no link.
+        // For kernels and sandboxes without this call: at least the last part is not a link.
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {
             Ok(rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty())?.into())
         }
@@ -154,7 +155,7 @@ fn put(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
     let written = fill(&beside, place, bytes).and_then(|()| fs::rename(&beside, place));
     if written.is_err() {
-        // It may not even be there.
+        // The file may not exist.
         drop(fs::remove_file(&beside));
     }
     written

@@ -1,7 +1,7 @@
-//! How long a shim continues when nobody is attached.
+//! Limits how long a shim continues without an engine.
 //!
-//! While an engine is, a thread waits for its lock and costs nothing. While none is, the shim looks every second.
-//! Time in which the machine sleeps does not count.
+//! While an engine is attached, a thread waits for its lock, which costs nothing. Without an engine, the shim checks
+//! every second. Time in which the machine sleeps does not count.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::locks;
 
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Comes back when nobody has been attached for so long; never, without a bound.
+/// Returns when no engine has been attached for `bound`; never, if there is no bound.
 pub(super) async fn for_too_long(engine_lock: &Path, bound: Option<Duration>) {
     let Some(bound) = bound else { return std::future::pending().await };
     loop {
@@ -24,7 +24,7 @@ pub(super) async fn for_too_long(engine_lock: &Path, bound: Option<Duration>) {
     }
 }
 
-/// Waits until no engine is attached, and says which was.
+/// Waits until no engine is attached, and returns the name of the last one.
 async fn left(engine_lock: &Path) -> String {
     let (say, heard) = oneshot::channel();
     let path = engine_lock.to_owned();
@@ -32,12 +32,12 @@ async fn left(engine_lock: &Path) -> String {
     drop(std::thread::Builder::new().name("longhaul-alone".to_owned()).stack_size(64 << 10).spawn(wait));
     match heard.await {
         Ok(last) => last,
-        // Where locks cannot be waited for nobody can be missed.
+        // If locks cannot be waited for, nothing can be known about engines.
         Err(_) => std::future::pending().await,
     }
 }
 
-/// Waits for an engine, and says whether one came in time. One that came and went starts the time again.
+/// Waits for an engine, and returns whether one came in time. An engine that came and left starts the time again.
 async fn somebody_comes(engine_lock: &Path, mut last: String, bound: Duration) -> bool {
     let mut give_up = Instant::now() + bound;
     while Instant::now() < give_up {
@@ -46,7 +46,7 @@ async fn somebody_comes(engine_lock: &Path, mut last: String, bound: Duration) -
             Ok(Some(now)) if now == last => {}
             Ok(Some(now)) => (last, give_up) = (now, Instant::now() + bound),
             Ok(None) => return true,
-            // The folder was taken away, and with it everybody who could come.
+            // The folder was removed, so no engine can come.
             Err(_) => {}
         }
     }

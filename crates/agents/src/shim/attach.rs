@@ -1,4 +1,4 @@
-//! Comes back to a shim that another engine started.
+//! Attaches to a shim that another engine started.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::contract::Stopped;
 use crate::machine::patiently;
 use crate::process::{self, table};
 
-/// How long a shim may take from its start to its first word: ten seconds.
+/// How long a shim may take from its start to its first message: ten seconds.
 const TRIES: usize = 500;
 const TRY: Duration = Duration::from_millis(20);
 
 impl Shim {
-    /// Attaches to the shim of this folder, or says what became of it. Must run inside a Tokio runtime.
+    /// Attaches to the shim of this folder, or returns how it ended. Must run inside a Tokio runtime.
     pub async fn attach(&self) -> Result<ShimFound, Error> {
         if !self.folder.is_claimed() {
             return Ok(ShimFound::Gone);
@@ -27,8 +27,9 @@ impl Shim {
         }
     }
 
-    /// Ends the agent although another engine is attached: one that has lost the attempt and does not know it yet, because it
-    /// is stopped or sleeps. Answers how the agent ended, once nothing of it is left. Must run inside a Tokio runtime.
+    /// Ends the agent although another engine is attached: an engine that has lost the attempt but does not know it
+    /// yet, because it is stopped or asleep. Returns how the agent ended, when all its processes are gone. Must run
+    /// inside a Tokio runtime.
     pub async fn end(&self, why: Stopped) -> Result<ShimFound, Error> {
         if let Some(shim) = self.living().await? {
             let ended = patiently(|| watch::end_of(&shim)).await?;
@@ -39,7 +40,7 @@ impl Shim {
         self.left().await
     }
 
-    /// What became of an agent whose shim has ended.
+    /// The state of an agent whose shim has ended.
     async fn left(&self) -> Result<ShimFound, Error> {
         if let Some(over) = patiently(|| self.folder.over()).await? {
             return Ok(ShimFound::Ended(over.exit));
@@ -48,7 +49,7 @@ impl Shim {
         Ok(ShimFound::Gone)
     }
 
-    /// The shim, if it lives. One that was just started is waited for.
+    /// The shim, if it is alive. It waits for one that was just started.
     async fn living(&self) -> Result<Option<table::Process>, Error> {
         for _ in 0..TRIES {
             if locks::try_take(&self.folder.shim_lock())?.is_some() {
@@ -64,14 +65,14 @@ impl Shim {
 }
 
 impl Begun {
-    /// The shim, if it still is there.
+    /// The process of the shim, if it still exists.
     fn process(&self) -> Option<table::Process> {
         table::read(self.pid).filter(|process| process.start == self.start)
     }
 }
 
-/// Ends what a shim left that died before its agent did.
+/// Ends the leftovers of a shim that died before its agent.
 pub(super) async fn clear_up() {
-    // A sweep that panics has swept as well as it could.
+    // A sweep that panics has done what it could.
     drop(tokio::task::spawn_blocking(|| process::sweep(process::is_dead)).await);
 }

@@ -1,6 +1,6 @@
 //! A shim that an engine is attached to.
 //!
-//! **Invariant:** dropping it lets the agent run on. Only [`Attached::stop`] ends one.
+//! **Invariant:** dropping it does not stop the agent. Only [`Attached::stop`] ends one.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -15,12 +15,12 @@ use crate::contract::{Exit, Stopped};
 use crate::machine::{Short, patiently};
 use crate::process::{table, tree};
 
-/// A shim that this engine, and no other, is attached to.
+/// A shim to which only this engine is attached.
 #[derive(Debug)]
 pub struct Attached {
     folder: Folder,
     shim: table::Process,
-    /// Exactly this process, readable when it has ended.
+    /// A handle to exactly this process, readable when it has ended.
     handle: AsyncFd<OwnedFd>,
     _engine_lock: File,
 }
@@ -28,14 +28,14 @@ pub struct Attached {
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// As the shim says.
+    /// The exit that the shim reports.
     Ended(Exit),
-    /// The shim was killed. What it left was ended; how far the agent had come is only known from its output.
+    /// The shim was killed. Its leftover processes were ended; only the output shows how far the agent had come.
     Gone,
 }
 
 impl Attached {
-    /// The shim runs, so what the machine is short of is waited for.
+    /// The shim is running, so this waits if the machine lacks something.
     pub(super) async fn new(folder: Folder, shim: table::Process, engine_lock: File) -> Result<Self, Error> {
         let handle = patiently(|| watch::end_of(&shim)).await?;
         Ok(Self { folder, handle, shim, _engine_lock: engine_lock })
@@ -46,17 +46,17 @@ impl Attached {
         self.shim.pid
     }
 
-    /// What the agent prints, line by line, from a byte of its output on.
+    /// The lines that the agent prints, from a byte of its output on.
     pub fn lines(&self, from: u64) -> Result<Lines, Error> {
         Lines::of_running(&self.folder, &self.shim, from)
     }
 
-    /// The end of what the agent complained about so far.
+    /// The end of the agent's error output so far.
     pub fn stderr_tail(&self) -> Result<String, Error> {
         self.folder.stderr_tail()
     }
 
-    /// Waits for the end. Nothing is lost when this is dropped and called again.
+    /// Waits for the end. Dropping it and calling it again loses nothing.
     pub async fn wait(&self) -> Result<AttemptOutcome, Error> {
         self.handle.readable().await.map_err(Error::io("wait for the shim"))?.retain_ready();
         match patiently(|| self.folder.over()).await? {
@@ -68,22 +68,22 @@ impl Attached {
         }
     }
 
-    /// Asks the shim to end everything, and to record why; [`Self::wait`] tells when that is done.
+    /// Asks the shim to end everything and to record why; [`Self::wait`] returns when that is done.
     pub async fn stop(&self, why: Stopped) -> Result<(), Error> {
         match self.folder.ask_to_stop(why) {
-            // A disk without room for the reason must not keep it running.
+            // A full disk, which cannot store the reason, must not keep the agent running.
             Err(error) if error.shortage().is_none() => return Err(error),
             _ => {}
         }
-        // Before its first word a shim does not know what the signal means.
+        // Before its first message a shim does not handle the signal.
         if self.heard(Some).await?.is_some() {
             self.signal(Signal::TERM);
         }
         Ok(())
     }
 
-    /// Interrupts what a silent agent is doing, as Ctrl-C would, and nothing else of its processes. That it was us is recorded first:
-    /// one that obeys ends in its own way, and that must not count against it.
+    /// Interrupts a silent agent, as Ctrl-C would, but not its other processes. It first records that Longhaul did
+    /// this: an agent that obeys ends in its own way, and that must not count as its failure.
     pub async fn interrupt(&self) -> Result<(), Error> {
         match self.folder.ask_to_stop(Stopped::Hung) {
             Err(error) if error.shortage().is_none() => return Err(error),
@@ -95,14 +95,14 @@ impl Attached {
         Ok(())
     }
 
-    /// The processor time that the agent and everything below it have used, in ticks: it grows while they work. What
-    /// has ended unseen takes its share away, so only a change says something.
+    /// The processor time of the agent and all its descendants, in ticks: it grows while they work. A process that
+    /// ended unseen takes its share away, so only changes are meaningful.
     pub fn cpu_ticks(&self) -> u64 {
         let below = tree::with_descendants(&table::all(), |process| process.parent == self.shim.pid);
         below.iter().map(|process| table::cpu_ticks(process.pid)).sum()
     }
 
-    /// What the shim says about itself, as soon as it does; `None` if it ends before.
+    /// A part of the shim's message about itself, as soon as it arrives; `None` if the shim ends before.
     async fn heard<T>(&self, part: impl Fn(Begun) -> Option<T>) -> Result<Option<T>, Error> {
         let mut watch = patiently(|| Watch::of(&self.folder, &self.shim)).await?;
         loop {
@@ -118,7 +118,7 @@ impl Attached {
     }
 
     fn signal(&self, signal: Signal) {
-        // One that has ended needs none.
+        // If it has ended, it needs no signal.
         let _ended = pidfd_send_signal(self.handle.get_ref(), signal);
     }
 }

@@ -1,12 +1,12 @@
-//! The environment of an agent: what everybody has, what its driver names, what its driver sets, and nothing else.
+//! Builds the environment of an agent: common variables, those that its driver names or sets, and nothing else.
 //!
-//! **Invariant:** a variable that nobody asked for is not handed on.
+//! **Invariant:** a variable that is not in one of these sets is not passed on.
 
 use std::ffi::OsString;
 
 use crate::contract::Invocation;
 
-/// Variables without which programs misbehave, and that hold no secrets of ours. `*` ends a prefix.
+/// Variables that programs need, and that hold no secrets. `*` ends a prefix.
 const COMMON: [&str; 23] = [
     "PATH",
     "HOME",
@@ -33,7 +33,7 @@ const COMMON: [&str; 23] = [
     "NODE_EXTRA_CA_CERTS",
 ];
 
-/// The environment of a turn, out of ours.
+/// The environment of a turn, from ours.
 pub fn environment(
     invocation: &Invocation,
     ours: impl IntoIterator<Item = (OsString, OsString)>,

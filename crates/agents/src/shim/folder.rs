@@ -1,6 +1,6 @@
-//! The folder of an attempt: its files, and how they are written so that nobody sees half of one.
+//! The folder of an attempt, whose files are written so that no reader sees half of one.
 //!
-//! **Invariant:** a file that says what happened is there whole or not at all. All are for the engine's user only.
+//! **Invariant:** a file about the attempt is complete or missing. All files are for the engine's user only.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -13,39 +13,39 @@ use serde::{Deserialize, Serialize};
 use super::{Error, Spec};
 use crate::contract::{Exit, Stopped};
 
-/// How much is told of what an agent complained about.
+/// The most bytes of error output that are reported.
 pub(super) const STDERR_TAIL_BYTES: u64 = 16 << 10;
 
 /// The folder of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Folder(PathBuf);
 
-/// Who the shim is, and the agent once it runs.
+/// The shim, and the agent once it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Begun {
     pub(super) pid: u32,
-    /// In ticks since the machine started.
+    /// The start time, in ticks since the machine started.
     pub(super) start: u64,
-    /// As what its agent's processes know it: host, boot, process, start, and a number of its own.
+    /// The name that its agent's processes carry: host, boot, process, start, and a unique number.
     pub(super) name: String,
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub(super) at_ms: u64,
     pub(super) agent: Option<Agent>,
 }
 
-/// The process that an agent began as.
+/// The first process of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Agent {
     pub(super) pid: u32,
     pub(super) start: u64,
 }
 
-/// How it ended.
+/// How the agent ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Over {
-    /// Of the agent; 0 if it never began.
+    /// The process id of the agent; 0 if it never started.
     pub(super) pid: u32,
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub(super) at_ms: u64,
     pub(super) exit: Exit,
 }
@@ -80,7 +80,7 @@ impl Folder {
         made.map_err(disk(&self.0))
     }
 
-    /// Says what is to be run; once only.
+    /// Writes what to run; works only once.
     pub(super) fn claim(&self, spec: &Spec, stdin: &[u8]) -> Result<(), Error> {
         let path = self.0.join("spec.json");
         let mut file = private().create_new(true).open(&path).map_err(|source| match source.kind() {
@@ -89,7 +89,7 @@ impl Folder {
         })?;
         let text = serde_json::to_vec(spec).map_err(|source| Error::Damaged { path: path.clone(), source })?;
         let written = file.write_all(&text).map_err(disk(&path)).and_then(|()| self.keep_stdin(stdin));
-        // Half of it says nothing, and nothing has begun.
+        // A half-written claim is useless, and nothing has started.
         written.inspect_err(|_| self.unclaim())
     }
 
@@ -99,9 +99,9 @@ impl Folder {
         file.write_all(stdin).map_err(disk(&path))
     }
 
-    /// As if nothing was to be run.
+    /// Removes the claim, as if nothing was to run.
     pub(super) fn unclaim(&self) {
-        // What is left is found by whoever claims it next.
+        // The next claim finds leftovers.
         let _gone = fs::remove_file(self.0.join("spec.json"));
     }
 
@@ -138,12 +138,12 @@ impl Folder {
         self.read("exit.json")
     }
 
-    /// Says how it ended, after everything that was printed is as safe as that.
+    /// Writes how it ended, after all output is safely on disk.
     pub(super) fn end(&self, over: &Over) -> Result<(), Error> {
         for path in [self.stdout(), self.stderr()] {
             match File::open(&path) {
                 Ok(file) => file.sync_all().map_err(disk(&path))?,
-                // It never began.
+                // It never started.
                 Err(_) => continue,
             }
         }
@@ -176,7 +176,7 @@ impl Folder {
         }
     }
 
-    /// Whole, and safe from a power cut, or not at all.
+    /// Writes a file that survives a power cut, or no file at all.
     fn write(&self, name: &str, value: &impl Serialize) -> Result<(), Error> {
         let (path, new) = (self.0.join(name), self.0.join(format!("{name}.new")));
         let text = serde_json::to_vec(value).map_err(|source| Error::Damaged { path: path.clone(), source })?;

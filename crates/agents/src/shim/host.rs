@@ -1,7 +1,7 @@
-//! The shim itself: runs the agent, waits for its end or brings it about, and says how it went.
+//! The shim itself: runs the agent, waits for its end or ends it, and records the result.
 //!
-//! **Invariant:** what it says last is written after everything of the agent has ended. What it cannot say is
-//! found out by the next engine, because its lock is free and its agent's processes carry the name of a dead one.
+//! **Invariant:** the last record is written after all processes of the agent have ended. If the shim cannot write it,
+//! the next engine finds out: the lock is free, and the agent's processes carry the name of a dead shim.
 
 use std::io;
 use std::path::Path;
@@ -19,15 +19,15 @@ use crate::machine::patiently;
 use crate::process::{self, Captured, Command, Files, InheritEnv, Mark, ProcessEnd, ProcessOutput, table};
 use crate::redact::Redaction;
 
-/// No secret worth its name is shorter.
+/// A shorter value is not treated as a secret.
 const SECRET_BYTES_MIN: usize = 8;
 
-/// What the shim does: runs the agent of the folder to its end. Everything in its environment is the agent's.
+/// Runs the agent of the folder to its end. Everything in the shim's environment is for the agent.
 pub fn shim_main(folder: &Path) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Error::io("begin"))?;
     let done = runtime.block_on(live(&Folder::new(folder.to_owned())));
-    // Nobody waits for the thread that waits for the engine.
+    // The thread that waits for the engine may never end.
     runtime.shutdown_background();
     done
 }
@@ -56,7 +56,7 @@ impl Host<'_> {
         self.run(spec).await.unwrap_or_else(|refused| refused)
     }
 
-    /// Runs the agent to its end; what kept it from running is an end as well.
+    /// Runs the agent to its end; a failed start is an end too.
     async fn run(&mut self, spec: &Spec) -> Result<Exit, Exit> {
         let name = self.begun.name.clone();
         let command = patiently(|| command(spec, self.folder, &name)).await.map_err(|error| failed(&error))?;
@@ -93,7 +93,8 @@ impl Host<'_> {
         self.folder.stop().ok().flatten().filter(is_hung)
     }
 
-    /// Why it shall end, as soon as somebody or nobody wants that; `None` if somebody did not say.
+    /// Why the agent must end: an engine or a signal asks for it, or no engine came back. `None` if no reason was
+    /// given.
     async fn outside(&mut self, grace_alone: Option<Duration>) -> Option<Stopped> {
         let engine_lock = self.folder.engine_lock();
         tokio::select! {
@@ -104,7 +105,7 @@ impl Host<'_> {
 }
 
 fn command(spec: &Spec, folder: &Folder, name: &str) -> Result<Command, Error> {
-    // What is that short stands in every other word: taking it out would break what the agent says.
+    // Such a short text occurs in ordinary words: removing it would damage the agent's output.
     let values = spec.secret_env.iter().filter_map(|name| std::env::var(name).ok());
     let secrets = Redaction::new(values.filter(|value| value.len() >= SECRET_BYTES_MIN));
     let files = Files { stdout: folder.stdout(), stderr: folder.stderr() };
@@ -115,7 +116,7 @@ fn command(spec: &Spec, folder: &Folder, name: &str) -> Result<Command, Error> {
         cwd: Some(spec.cwd.clone()),
         stdin: folder.stdin()?,
         disk_bytes_max: spec.disk_bytes_max,
-        // Half of it is the end, of which everything is told.
+        // Half of it is the end, which is reported completely.
         keep_bytes: 2 * STDERR_TAIL_BYTES as usize,
         timeout: spec.timeout,
         grace: spec.grace,
@@ -128,12 +129,12 @@ fn ended(output: Result<ProcessOutput, process::Error>, why: Option<Stopped>) ->
     let output = output.map_err(|error| refused(&error))?;
     let exit = Exit { code: None, signal: None, ended: None, stderr: tail(&output.stderr) };
     Ok(match (output.ended, why) {
-        // One that was interrupted and obeyed.
+        // The agent was interrupted and obeyed.
         (ProcessEnd::Exited(code), why) => Exit { code: Some(code), ended: why.filter(is_hung), ..exit },
         (ProcessEnd::Signalled(signal), why) => Exit { signal: Some(signal), ended: why.filter(is_hung), ..exit },
         (ProcessEnd::TimedOut, _) => Exit { ended: Some(Stopped::Timeout), ..exit },
         (ProcessEnd::Cancelled, Some(why)) => Exit { ended: Some(why), ..exit },
-        // Somebody else wanted the shim to end: the machine goes down, or a person sent a signal.
+        // Something else ended the shim: the machine shuts down, or a person sent a signal.
         (ProcessEnd::Cancelled, None) => Exit { signal: Some(SystemSignal::TERM.as_raw()), ..exit },
     })
 }
@@ -146,7 +147,7 @@ fn tail(stderr: &Captured) -> String {
     if stderr.is_cut() { String::from_utf8_lossy(&stderr.tail).into_owned() } else { stderr.text_lossy() }
 }
 
-/// As a shell says it.
+/// The exit code that a shell uses.
 fn refused(error: &process::Error) -> Exit {
     let code = match error {
         process::Error::NotFound { .. } => 127,
@@ -156,7 +157,7 @@ fn refused(error: &process::Error) -> Exit {
     Exit { code: Some(code), signal: None, ended: None, stderr: error.to_string() }
 }
 
-/// It was to end before it began.
+/// It was stopped before it started.
 fn unstarted(why: Option<Stopped>) -> Exit {
     let signal = why.is_none().then_some(SystemSignal::TERM.as_raw());
     Exit { code: None, signal, ended: why, stderr: String::new() }
@@ -179,7 +180,7 @@ fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Signals that would end the shim. Only one of them shall, and not at once.
+/// Signals that would end the shim. Only one of them does, and not at once.
 struct Signals {
     end: Signal,
     _ignored: [Signal; 2],

@@ -1,9 +1,9 @@
-//! The output of an agent, line by line, while it is written and after.
+//! Reads the output of an agent line by line, while it is written and after.
 //!
-//! Who talks is not read word by word: after a change there is a short wait for more, and then everything is taken at once.
-//! Reading is not handed to another thread: the file was just written, so it comes from the memory of the system.
+//! It does not read every small change: after a change it waits a short time for more, and then takes everything at
+//! once. It reads on the same thread, because the file was just written and is in the memory of the system.
 //!
-//! **Invariant:** a line comes when it is whole. One that is not comes last, when nothing can follow.
+//! **Invariant:** a line is returned when it is complete. An incomplete line comes last, when nothing can follow.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,10 +15,10 @@ use super::split::{OutputLine, Split};
 use super::watch::Watch;
 use crate::process::table;
 
-/// More than any agent says in one line on purpose.
+/// The longest line. No agent prints a longer one on purpose.
 const LINE_BYTES_MAX: usize = 16 << 20;
 const CHUNK_BYTES: usize = 64 << 10;
-/// How long it is waited for more after a change. Nobody who watches notices it.
+/// How long to wait for more after a change; too short for a user to notice.
 const TOGETHER: Duration = Duration::from_millis(80);
 
 /// The lines of an output.
@@ -26,7 +26,7 @@ const TOGETHER: Duration = Duration::from_millis(80);
 pub struct Lines {
     folder: Folder,
     from: u64,
-    /// `None` until there is one.
+    /// `None` until the file exists.
     file: Option<File>,
     chunk: Vec<u8>,
     split: Split,
@@ -47,13 +47,13 @@ impl Lines {
         Self { folder, from, file: None, chunk: vec![0; CHUNK_BYTES], split, watch }
     }
 
-    /// The next line; `None` when the output is over. Nothing is lost when this is dropped and called again.
+    /// The next line; `None` when the output is over. Dropping it and calling it again loses nothing.
     pub async fn next(&mut self) -> Result<Option<OutputLine>, Error> {
         loop {
             if let Some(line) = self.split.next() {
                 return Ok(Some(line));
             }
-            // In this order: what was written before the end is read after it is known.
+            // In this order: everything that was written before the end is read after the end is known.
             let is_ended = self.watch.is_ended();
             if self.fill().map_err(disk(&self.folder.stdout()))? {
                 continue;
@@ -66,12 +66,12 @@ impl Lines {
         }
     }
 
-    /// Another line, if one has been read already.
+    /// Another line, if one was already read.
     pub fn ready(&mut self) -> Option<OutputLine> {
         self.split.next()
     }
 
-    /// Reads on, and says whether there was something.
+    /// Reads more, and returns whether there was something.
     fn fill(&mut self) -> io::Result<bool> {
         let Some(file) = &mut self.file else { return self.open() };
         let got = file.read(&mut self.chunk)?;

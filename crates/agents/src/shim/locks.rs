@@ -1,8 +1,9 @@
 //! The two locks of a folder: one says that a shim lives, the other that an engine is attached.
 //!
-//! A lock belongs to an open file. It is let go when the last process that has the file open has ended, however it ended.
+//! A lock belongs to an open file. The system releases it when the last process with the open file has ended, in any
+//! way.
 //!
-//! **Invariant:** nobody holds the engine's lock for longer than a moment but an engine.
+//! **Invariant:** only an engine holds the engine's lock for longer than a moment.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -13,11 +14,11 @@ use super::Error;
 use super::folder::{Folder, disk, private};
 use crate::process;
 
-/// A shim that looks whether somebody is there holds the lock for an instant; this long is certainly an engine.
+/// A shim that checks for an engine holds the lock for an instant; after this many tries it is an engine.
 const TRIES: usize = 25;
 const TRY: Duration = Duration::from_millis(20);
 
-/// Takes the engine's lock, which is held as long as the answer is, and leaves our name in it.
+/// Takes the engine's lock and writes our name into it. The lock is held until the returned file is dropped.
 pub(super) async fn attach(folder: &Folder) -> Result<File, Error> {
     let path = folder.engine_lock();
     for _ in 0..TRIES {
@@ -37,7 +38,7 @@ fn sign(file: &mut File) -> io::Result<()> {
     file.write_all(process::own_name().as_bytes())
 }
 
-/// The lock, if nobody has it.
+/// The lock, if it is free.
 pub(super) fn try_take(path: &Path) -> Result<Option<File>, Error> {
     let file = open(path).map_err(disk(path))?;
     match file.try_lock() {
@@ -47,7 +48,7 @@ pub(super) fn try_take(path: &Path) -> Result<Option<File>, Error> {
     }
 }
 
-/// Waits until nobody has the lock, and says who had it last. Blocks.
+/// Waits until the lock is free, and returns the name of its last holder. Blocks.
 pub(super) fn until_free(path: &Path) -> io::Result<String> {
     let mut file = open(path)?;
     loop {
@@ -59,7 +60,7 @@ pub(super) fn until_free(path: &Path) -> io::Result<String> {
     signature(&mut file)
 }
 
-/// Who had the lock last; `None` if somebody has it.
+/// The name of the last holder; `None` if the lock is taken.
 pub(super) fn free_since(path: &Path) -> Result<Option<String>, Error> {
     let Some(mut file) = try_take(path)? else { return Ok(None) };
     signature(&mut file).map(Some).map_err(disk(path))
@@ -85,7 +86,7 @@ mod tests {
         (folder, Folder::new(path))
     }
 
-    /// A shim looks whether somebody is there in the moment in which somebody comes.
+    /// A shim checks for an engine at the moment in which one arrives.
     #[tokio::test(start_paused = true)]
     async fn a_lock_that_is_held_for_a_moment_is_no_other_engine() {
         let (_kept, folder) = folder();

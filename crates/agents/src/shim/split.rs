@@ -1,28 +1,28 @@
-//! Cuts a stream of bytes into lines.
+//! Splits a stream of bytes into lines.
 //!
-//! **Invariant:** no more is held than the longest line that is let through and the last piece; every line says where in the stream
-//! the next one begins.
+//! **Invariant:** it holds at most the longest allowed line and the last piece; every line says where in the stream the
+//! next one starts.
 
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputLine {
-    /// Without its end. Broken characters are replaced; a line that is far too long has only its beginning.
+    /// The line without its end. Broken characters are replaced; of a line that is too long, only the start is kept.
     pub text: String,
-    /// Where the next line begins, in bytes from the start of the output: who reads on from here misses nothing.
+    /// Where the next line starts, in bytes from the start of the output: a reader that continues here misses nothing.
     pub end: u64,
 }
 
-/// A stream on its way.
+/// A stream that is being split.
 #[derive(Debug)]
 pub(super) struct Split {
     line_bytes_max: usize,
     buffer: Vec<u8>,
-    /// Where the line begins that comes next, in the buffer and in the stream.
+    /// Where the next line starts, in the buffer and in the stream.
     at: usize,
     at_in_stream: u64,
-    /// How far no line end was found.
+    /// Up to where no line end was found.
     searched: usize,
-    /// How much of the line was dropped because it is too long.
+    /// How many bytes of the line were dropped because it is too long.
     dropped: u64,
 }
 
@@ -31,7 +31,7 @@ impl Split {
         Self { line_bytes_max, buffer: Vec::new(), at: 0, at_in_stream: from, searched: 0, dropped: 0 }
     }
 
-    /// Takes more of the stream. Call [`Self::next`] until it has nothing before the next piece.
+    /// Adds bytes of the stream. Call [`Self::next`] until it returns nothing before the next piece.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.at);
         self.searched -= self.at;
@@ -39,7 +39,7 @@ impl Split {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next line that is complete.
+    /// The next complete line.
     pub(super) fn next(&mut self) -> Option<OutputLine> {
         let found = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
         let Some(found) = found else {
@@ -50,7 +50,7 @@ impl Split {
         Some(self.take(end, 1))
     }
 
-    /// The line that was not ended, now that nothing follows.
+    /// The last line without a line end, when nothing follows.
     pub(super) fn finish(&mut self) -> Option<OutputLine> {
         let end = self.buffer.len();
         (end > self.at).then(|| self.take(end, 0))

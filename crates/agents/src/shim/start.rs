@@ -1,7 +1,7 @@
 //! Starts a shim.
 //!
-//! The shim's lock is taken before there is a shim, and handed to it as an open file: there is no moment at which
-//! a shim lives, or is about to, and its lock is free.
+//! The engine takes the shim's lock before the shim starts, and passes it on as an open file. So there is no moment at
+//! which a shim is alive, or about to start, and its lock is free.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,16 +15,16 @@ use crate::process::{ENGINE_VARIABLE, syscalls, table};
 impl Shim {
     /// Starts an agent under a shim, with exactly this environment. Must run inside a Tokio runtime.
     ///
-    /// An agent that cannot be started has ended, with 127 (there is no such program), 126 (it cannot be
-    /// run) or 125 (anything else), and the reason as what it complained about. Where the machine is short of something
-    /// nothing has begun, and the same can be asked again.
+    /// If an agent cannot start, that counts as its end, with the code 127 (no such program), 126 (not executable) or
+    /// 125 (anything else), and the reason as its error output. If the machine lacks something, nothing has started,
+    /// and the caller can try again.
     pub async fn start(&self, spec: &Spec, env: &[(OsString, OsString)], stdin: &[u8]) -> Result<Attached, Error> {
         self.folder.make()?;
         let engine_lock = locks::attach(&self.folder).await?;
         self.folder.claim(spec, stdin)?;
         let child = self.spawn_locked(env).inspect_err(|error| {
             if error.shortage().is_some() {
-                // Nothing has run: the folder can be used when the machine has room again.
+                // Nothing has run: the folder can be used again when the machine has room.
                 self.folder.unclaim();
             }
         })?;
@@ -43,7 +43,7 @@ impl Shim {
         command.arg(SHIM_COMMAND).arg(self.folder.path()).current_dir("/");
         command.env_clear().envs(env.iter().map(|(name, value)| (name, value))).env(ENGINE_VARIABLE, SHIM_MARK);
         command.stdin(lock).stdout(Stdio::null()).stderr(Stdio::null());
-        // What ends the engine (a closed terminal, Ctrl-C) must not end the shim.
+        // A signal that ends the engine (a closed terminal, Ctrl-C) must not end the shim.
         syscalls::own_session(&mut command);
         let slot = Slot::open();
         let child = command.spawn().map_err(Error::io("start the shim"))?;
@@ -55,8 +55,8 @@ impl Shim {
     }
 }
 
-/// Waits for the shim as its parent must, so that it is neither taken for a leftover of some command nor left as a zombie. A
-/// thread, because it continues when the runtime and whoever was attached are gone.
+/// Waits for the shim as its parent, so that it neither counts as a leftover of a command nor stays a zombie. It is a
+/// thread, because it continues when the runtime and the attached engine are gone.
 fn see_off(mut child: Child, spared: Spared) {
     let wait = move || {
         drop(child.wait());

@@ -1,4 +1,4 @@
-//! Waits for something to happen in a folder, or for the shim to end, whichever comes first.
+//! Waits for a change in a folder or for the end of the shim, whichever comes first.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,10 +12,10 @@ use super::Error;
 use super::folder::Folder;
 use crate::process::{syscalls, table};
 
-/// How often to look where the system has no more watches to give.
+/// How often to check if the system gives no file watch.
 const WITHOUT_WATCH: Duration = Duration::from_millis(250);
 
-/// A folder and a shim that are watched. What happens after this was made is not missed.
+/// A watched folder and shim. No change after its creation is missed.
 #[derive(Debug)]
 pub(super) struct Watch {
     changes: Option<AsyncFd<OwnedFd>>,
@@ -29,7 +29,7 @@ impl Watch {
         Ok(Self { changes, shim: Some(end_of(shim)?) })
     }
 
-    /// Of something that does not change any more.
+    /// A watch for a shim that has ended.
     pub(super) fn ended() -> Self {
         Self { changes: None, shim: None }
     }
@@ -53,7 +53,7 @@ impl Watch {
 }
 
 impl Watch {
-    /// Waits for a time, or until the shim ends; what changes meanwhile is part of what was waited for.
+    /// Waits for a time, or until the shim ends; changes meanwhile count as part of this wait.
     pub(super) async fn settled(&mut self, time: Duration) -> Result<(), Error> {
         let Some(shim) = &self.shim else { return Ok(()) };
         tokio::select! {
@@ -64,7 +64,7 @@ impl Watch {
             () = tokio::time::sleep(time) => {}
         }
         if let Some(changes) = &self.changes {
-            // Whether there was anything does not matter: the files are looked at next.
+            // The result does not matter: the files are read next.
             let _read = rustix::io::read(changes.get_ref(), &mut [0; 4096]);
         }
         Ok(())
@@ -83,7 +83,7 @@ async fn changed(changes: Option<&AsyncFd<OwnedFd>>) -> io::Result<()> {
         tokio::time::sleep(WITHOUT_WATCH).await;
         return Ok(());
     };
-    // What exactly happened is seen by looking at the files.
+    // The files show what changed.
     let mut events = [0; 4096];
     loop {
         let mut ready = changes.readable().await?;
@@ -93,11 +93,11 @@ async fn changed(changes: Option<&AsyncFd<OwnedFd>>) -> io::Result<()> {
     }
 }
 
-/// Something that becomes readable when the shim ends; at once, if it has ended.
+/// A handle that becomes readable when the shim ends; at once, if it has ended.
 pub(super) fn end_of(shim: &table::Process) -> Result<AsyncFd<OwnedFd>, Error> {
     let handle = match table::handle(shim) {
         Ok(handle) => handle,
-        // A pipe that nobody can write to is readable as well.
+        // A pipe without a writer is readable too.
         Err(Errno::SRCH) => io::pipe().map_err(Error::io("make a pipe"))?.0.into(),
         Err(error) => return Err(Error::io("watch the shim")(error.into())),
     };

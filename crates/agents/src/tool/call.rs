@@ -1,4 +1,4 @@
-//! The engine's side of a call: the process is asked to take it back before everything of it is ended.
+//! The engine's side of a tool call: it asks the process to cancel the call before it ends everything.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::process::{self, Chunk, Command, Error, ProcessOutput, table};
 
-/// How long a server may take to hear that nobody wants its answer any more.
+/// How long the cancellation of a call may take.
 const TAKE_BACK: Duration = Duration::from_secs(3);
 
-/// Runs `longhaul __tool` to its end. Cancelled, that process alone is asked first, so that it can tell the server; after a while
-/// everything is ended as always.
+/// Runs `longhaul __tool` to its end. If the call is cancelled, only that process is asked first, so that it can tell
+/// the server; after a while everything is ended as usual.
 pub async fn call(
     command: Command,
     cancel: CancellationToken,
@@ -24,7 +24,7 @@ pub async fn call(
     let ended = CancellationToken::new();
     let taking_back = async {
         cancel.cancelled().await;
-        // One that has ended by now needs no telling.
+        // A process that has ended needs no signal.
         if let Some(process) = table::read(pid) {
             table::signal(&process, Signal::TERM);
         }

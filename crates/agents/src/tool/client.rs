@@ -1,6 +1,6 @@
-//! The conversation with a server: greet, look for the tool, call it, leave.
+//! Talks to an MCP server: connects, finds the tool, calls it, and disconnects.
 //!
-//! **Invariant:** whatever ends the waiting, a call that was sent is answered or taken back before the server is left.
+//! **Invariant:** whatever ends the wait, a sent call is answered or cancelled before the client disconnects.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -23,12 +23,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ToolAnswer, ToolCall, ToolTransport, pipes};
 
-/// How long a server may take to be told that its answer is not wanted, and to be left.
+/// How long the cancellation and the disconnection may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 type Client = RunningService<RoleClient, ClientConfig>;
 
-/// Why the waiting ended before the server answered.
+/// Why the wait ended before the server answered.
 #[derive(Debug, Clone, Copy)]
 enum Stop {
     Cancelled,
@@ -50,7 +50,7 @@ fn span(ms: u64) -> String {
     longhaul_core::duration::format_ms(ms)
 }
 
-/// Makes a call, within its time and until it is cancelled.
+/// Makes a call, until its timeout or its cancellation.
 pub(super) async fn made(ask: ToolCall, cancel: CancellationToken) -> ToolAnswer {
     let stop = stopped(ask.timeout_ms, cancel);
     tokio::pin!(stop);
@@ -63,7 +63,7 @@ pub(super) async fn made(ask: ToolCall, cancel: CancellationToken) -> ToolAnswer
         why = &mut stop => return ToolAnswer { failure: Some(why.failure()), ..ToolAnswer::default() },
     };
     let answer = talk(client.peer(), ask, &mut stop).await;
-    // A server that cannot be left in time is ended with us.
+    // A server that does not disconnect in time ends with this process.
     let _ = tokio::time::timeout(FAREWELL, client.cancel()).await;
     if let Some(process) = process {
         pipes::leave(process).await;
@@ -94,7 +94,7 @@ async fn greet(server: &ToolTransport) -> Result<(Client, Option<Child>), Failur
             Ok((client, Some(started.process)))
         }
         ToolTransport::Address { url, headers } => {
-            // Already installed is as good.
+            // It may be installed already.
             let _ = rustls::crypto::ring::default_provider().install_default();
             let headers = headers_of(headers).map_err(|message| Failure::new(ErrorClass::Failed, message))?;
             let config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(headers);
@@ -148,7 +148,7 @@ async fn call(peer: &Peer<RoleClient>, ask: ToolCall, stop: &mut (impl Future<Ou
         },
         why = &mut *stop => {
             let failure = why.failure();
-            // A server that does not listen any more is ended all the same.
+            // A server that does not listen any more is ended anyway.
             let _ = tokio::time::timeout(FAREWELL, handle.cancel(Some(failure.message.clone()))).await;
             ToolAnswer { failure: Some(failure), ..ToolAnswer::default() }
         }
@@ -185,7 +185,7 @@ fn judged(result: ServerResult) -> ToolAnswer {
         ServerResult::InputRequiredResult(_) => {
             return ToolAnswer::failed(
                 ErrorClass::Question,
-                "the tool asks a person something, and a step has nobody to ask",
+                "the tool asks a person something, and a step has no person to ask",
             );
         }
         _ => return ToolAnswer::failed(ErrorClass::Failed, "the server answered with something else than a result"),
@@ -196,7 +196,7 @@ fn judged(result: ServerResult) -> ToolAnswer {
     ToolAnswer { output, failure, unreached: false }
 }
 
-/// What a failed tool says of itself, in a sentence.
+/// The error message of a failed tool, in a sentence.
 fn told(output: &Json) -> String {
     let text =
         output.as_str().or_else(|| output.get("error")?.as_str()).map_or_else(|| output.to_string(), str::to_owned);
@@ -204,7 +204,8 @@ fn told(output: &Json) -> String {
     if text.trim().is_empty() { "the tool failed and does not say why".to_owned() } else { text }
 }
 
-/// Data where the tool gives any; else its text, read as JSON where it is that; else everything it gave, as the protocol has it.
+/// The structured data of the result, if there is any; else its text, as JSON if it is valid JSON; else the whole
+/// result in the form of the protocol.
 fn said(result: CallToolResult) -> Json {
     if let Some(data) = result.structured_content {
         return data;

@@ -1,4 +1,4 @@
-//! A server that is a program: started for one call, and ended after it.
+//! Starts a server that is a program for one call, and ends it afterwards.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// How long it may take to see that nobody talks to it any more. Whoever owns us ends what is left.
+/// How long it may take to exit after its pipes are closed. Our owner ends what is left.
 const LEAVE: Duration = Duration::from_secs(2);
 
 /// A server, and our ends of its pipes.
@@ -16,7 +16,7 @@ pub(super) struct Started {
     pub(super) stdout: ChildStdout,
 }
 
-/// Starts it where we are; what it complains about goes where our complaints go.
+/// Starts it in our working directory; its error output goes to ours.
 pub(super) fn start(command: &str, args: &[String], env: &IndexMap<String, String>) -> Result<Started, String> {
     let mut server = Command::new(command);
     server.args(args).envs(env).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -27,7 +27,7 @@ pub(super) fn start(command: &str, args: &[String], env: &IndexMap<String, Strin
     }
 }
 
-/// Waits until it has left; one that does not is killed.
+/// Waits until it has exited; kills it if it does not.
 pub(super) async fn leave(mut process: Child) {
     // Dropping it kills it.
     let _ = tokio::time::timeout(LEAVE, process.wait()).await;

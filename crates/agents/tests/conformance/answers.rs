@@ -1,4 +1,4 @@
-//! What an agent is told, and what it answers.
+//! Tests what an agent is told, and its answers.
 
 use longhaul_agents::answer;
 use longhaul_agents::contract::{TranscriptEntry, Turn};
@@ -20,7 +20,7 @@ pub(crate) async fn the_prompt_arrives_as_it_is(bench: &Bench) {
     assert_eq!(done.ending.text, prompt);
 }
 
-/// Where there is no flag for a persona, it comes before the prompt.
+/// If an agent has no flag for a persona, the persona comes before the prompt.
 pub(crate) async fn a_persona_and_a_long_prompt_arrive(bench: &Bench) {
     let (persona, prompt) = ("You are careful. ".repeat(20_000), "p".repeat(1_000_000));
     let turn = Turn { system: Some(persona.clone()), ..bench.turn(&prompt) };
@@ -45,7 +45,7 @@ pub(crate) async fn an_empty_answer_is_no_success(bench: &Bench) {
     assert_eq!(bench.play("empty").await.class, Some(ErrorClass::Empty));
 }
 
-/// Those that have a tool for it ask by that tool; the others only have words, and words are an answer.
+/// An agent with a tool for questions asks with that tool. The others only have words, and words are an answer.
 pub(crate) async fn a_question_is_not_an_answer(bench: &Bench) {
     let done = bench.play("ask Red or blue?").await;
     let by_tool = ["claude", "copilot"].contains(&bench.driver.name());

@@ -1,4 +1,4 @@
-//! A driver, its stand-in, and a turn from beginning to end.
+//! Runs a whole turn with a driver and its stand-in.
 
 use std::ffi::OsString;
 use std::os::unix::fs::symlink;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 /// 2026-11-15 12:00 UTC.
 const NOW_MS: i64 = 1_794_744_000_000;
-/// A session of our choice, for those that let us choose.
+/// A session id of our choice, for agents that accept one.
 pub(crate) const SESSION: &str = "11111111-2222-4333-8444-555555555501";
 
 pub(crate) struct Bench {
@@ -24,7 +24,7 @@ pub(crate) struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What is left of a turn.
+/// The result of a turn.
 pub(crate) struct Done {
     pub(crate) entries: Vec<TranscriptEntry>,
     pub(crate) ending: Ending,
@@ -33,11 +33,11 @@ pub(crate) struct Done {
     pub(crate) survivors: Vec<u32>,
 }
 
-/// What ends a turn from the outside.
+/// The reasons to end a turn from outside.
 #[derive(Default)]
 pub(crate) struct Limits {
     pub(crate) timeout: Option<Duration>,
-    /// Cancelled as soon as the stream shows a session, or, where it shows none so early, anything.
+    /// Cancel as soon as the stream shows a session or, if it shows none so early, anything.
     pub(crate) cancel: bool,
 }
 
@@ -84,7 +84,7 @@ impl Bench {
         }
     }
 
-    /// A plain turn that plays a scenario.
+    /// Does a plain turn that plays a scenario.
     pub(crate) async fn play(&self, scenario: &str) -> Done {
         self.run(&self.setup(scenario), &self.turn("do it"), Limits::default()).await
     }
@@ -134,7 +134,7 @@ impl Bench {
     }
 }
 
-/// Lines as they come, cut where they end.
+/// Collects output and splits it into lines.
 struct Heard {
     reader: Box<dyn longhaul_agents::contract::Reader>,
     rest: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What the service behind a model refuses with, in the words of each program.
+//! Tests the errors of the service behind a model, in the words of each program.
 
 use longhaul_core::plan::ErrorClass;
 
@@ -15,7 +15,7 @@ pub(crate) async fn a_rate_limit(bench: &Bench) {
     fails(bench, "rate-limit", ErrorClass::RateLimit).await;
 }
 
-/// Some only ever see an account of which nothing is left.
+/// Some programs only report that the account is empty.
 pub(crate) async fn a_usage_limit(bench: &Bench) {
     let billed = ["copilot", "opencode"].contains(&bench.driver.name());
     fails(bench, "usage-limit", if billed { ErrorClass::Billing } else { ErrorClass::UsageLimit }).await;

@@ -1,4 +1,4 @@
-//! How programs end that do not end by themselves, and what they leave.
+//! Tests how programs end that do not end by themselves, and what they leave behind.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(crate) async fn one_that_will_not_go_is_made_to(bench: &Bench) {
     assert_eq!(done.class, Some(ErrorClass::Timeout));
 }
 
-/// The program ended well; what it left in a session of its own is ended all the same.
+/// The program succeeded; its leftover process in another session is still ended.
 pub(crate) async fn an_orphan_is_ended(bench: &Bench) {
     let done = bench.play("orphan; text done").await;
     assert_eq!((done.ending.text.as_str(), done.class), ("done", None));

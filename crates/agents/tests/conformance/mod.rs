@@ -1,5 +1,5 @@
-//! What every driver promises, one test a promise and driver: the same clauses for all, against a stand-in that speaks the
-//! program's own stream, from finding the program to what its end means.
+//! Tests what every driver promises, with one test per promise and driver: the same clauses for all, against a stand-in
+//! that prints the program's own stream, from finding the program to the meaning of its end.
 mod answers;
 mod bench;
 mod failures;

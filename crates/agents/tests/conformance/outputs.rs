@@ -1,4 +1,4 @@
-//! Output that is large, broken, or none of the stream's business.
+//! Tests output that is large, broken, or not part of the stream.
 
 use longhaul_agents::contract::TranscriptEntry;
 

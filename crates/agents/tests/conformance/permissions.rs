@@ -1,4 +1,4 @@
-//! What an agent may do and see.
+//! Tests what an agent may do and see.
 
 use longhaul_agents::contract::{AgentAuth, AgentSetup, Permission, TranscriptEntry, Turn};
 use serde_json::json;
@@ -14,7 +14,8 @@ pub(crate) async fn a_tool_that_was_not_allowed_is_told(bench: &Bench) {
     assert_eq!(done.class, None, "what came of it is the answer's to say");
 }
 
-/// The stand-in refuses flags that the real program does not have, and skipping permissions as root outside of a sandbox.
+/// The stand-in refuses flags that the real program does not have, and refuses to skip permissions as root outside a
+/// sandbox.
 pub(crate) async fn every_permission_makes_a_command_line_that_is_understood(bench: &Bench) {
     let can = bench.driver.abilities();
     for permission in [Permission::ReadOnly, Permission::Edit, Permission::Full] {

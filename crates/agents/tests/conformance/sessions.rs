@@ -1,4 +1,4 @@
-//! Conversations: beginning one, continuing it, and what each turn of it used.
+//! Tests conversations: starting one, continuing it, and the usage of each turn.
 
 use longhaul_agents::contract::{Meter, TranscriptEntry, Turn, TurnSession};
 
@@ -26,7 +26,7 @@ pub(crate) async fn a_session_is_continued(bench: &Bench) {
     assert_eq!(second.session, Some(id));
 }
 
-/// Whether the program counts from the beginning of the session or not.
+/// Whether or not the program counts from the start of the session.
 pub(crate) async fn a_resumed_turn_counts_only_itself(bench: &Bench) {
     let first = bench.play("turns").await.ending;
     let used = first.used.unwrap();

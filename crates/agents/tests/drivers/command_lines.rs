@@ -1,4 +1,4 @@
-//! Turns as command lines: what each driver makes of the same questions, as a text to read.
+//! Tests turns as command lines: what each driver makes of the same turns, as a text to read.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{found, snapshot, turn};
 
-/// One question: a turn, and what is around it.
+/// One case: a turn, and its settings.
 struct Case {
     title: &'static str,
     found: InstalledAgent,
@@ -103,7 +103,7 @@ fn word(arg: &str) -> String {
     if arg.contains([' ', '"']) { format!("'{arg}'") } else { arg.to_owned() }
 }
 
-/// What was left in the folders for the program.
+/// The files that the driver wrote for the program.
 fn left(folder: &Path) -> String {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -166,7 +166,7 @@ fn of_opencode() {
     check("opencode");
 }
 
-/// A prompt never stands on a command line, where others could read it and where it would be cut.
+/// A prompt is never on a command line, where other users could read it and where it would be cut.
 #[test]
 fn the_prompt_goes_by_stdin() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ fn the_prompt_goes_by_stdin() {
         let setup = AgentSetup { home, program, model, ..AgentSetup::default() };
         let invocation = agent.invoke(&found(true), &setup, &turn).unwrap();
         let stdin = String::from_utf8(invocation.stdin).unwrap();
-        // Those that we serve ourselves are asked in JSON.
+        // Agents that we serve ourselves get JSON.
         assert!(stdin == prompt || stdin.contains(&json!(prompt).to_string()), "{}", agent.name());
         assert!(invocation.args.iter().all(|arg| !arg.contains("touch")));
         assert!(invocation.env.iter().all(|(_, value)| !value.contains("touch")));
@@ -193,7 +193,7 @@ fn an_argument_that_no_program_can_be_handed_is_refused() {
     assert!(refusal.0.contains("128 KB"), "{refusal}");
 }
 
-/// Nothing but anything in a sandbox switches an agent's own questions off.
+/// Only full permission inside a sandbox switches an agent's own questions off.
 #[test]
 fn permissions_are_skipped_only_inside_a_sandbox() {
     const SKIPS: [&str; 7] =

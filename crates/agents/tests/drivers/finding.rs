@@ -1,4 +1,4 @@
-//! Finding programs: in `PATH`, where the settings say, and behind launchers that npm installs.
+//! Tests finding programs: in `PATH`, at the place in the settings, and behind launchers that npm installs.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ impl Machine {
         self.folder.path().canonicalize().unwrap().join(below)
     }
 
-    /// A program that says something when it is asked for its version.
+    /// A program that answers `--version`.
     fn program(&self, below: &str, script: &str) -> PathBuf {
         let path = self.path(below);
         self.file(below, &format!("#!/bin/sh\n{script}\n"));
@@ -97,7 +97,7 @@ fn platform() -> (&'static str, &'static str) {
     (os, if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" })
 }
 
-/// As npm lays it out: a link in `.bin`, a launcher, and the real program in a package beside it or inside it.
+/// The layout of npm: a link in `.bin`, a launcher, and the real program in a package beside it or inside it.
 #[test]
 fn the_real_program_behind_a_launcher_is_run() {
     let (os, arch) = platform();

@@ -1,4 +1,4 @@
-//! Whatever a program prints, its reader neither panics nor makes an answer of it.
+//! Tests that a reader neither panics nor makes an answer of garbage, whatever a program prints.
 
 use std::path::Path;
 

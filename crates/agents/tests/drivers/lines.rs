@@ -1,4 +1,4 @@
-//! What single lines of a stream mean that no recording holds: they need a plan, a person, or luck.
+//! Tests single lines of a stream that no recording contains: they need a plan, a person, or luck.
 
 use std::path::Path;
 

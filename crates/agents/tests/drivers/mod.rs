@@ -1,4 +1,4 @@
-//! The drivers of the agents that are programs of others, without the programs.
+//! Tests the drivers of agents that are programs of others, without the programs.
 mod command_lines;
 mod finding;
 mod garbage;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use longhaul_agents::contract::{Errand, InstalledAgent, Permission, Turn, TurnSession};
 
-/// The plainest turn there is.
+/// The simplest turn.
 fn turn(scratch: &Path) -> Turn {
     Turn {
         errand: Errand::Work,
@@ -33,7 +33,7 @@ fn turn(scratch: &Path) -> Turn {
     }
 }
 
-/// A program that needs not be there.
+/// A program that need not exist.
 fn found(logged_in: bool) -> InstalledAgent {
     InstalledAgent { program: PathBuf::from("/opt/agent"), version: "9.9.9".to_owned(), logged_in }
 }

@@ -1,4 +1,5 @@
-//! Which variables reach a program. The keys here are canaries: they are looked for in what the program would get.
+//! Tests which variables reach a program. The keys are canaries: the tests search for them in the program's
+//! environment.
 
 use std::ffi::OsString;
 
@@ -21,7 +22,7 @@ const KEYS: [&str; 11] = [
     "AWS_SECRET_ACCESS_KEY",
     "DATABASE_URL",
 ];
-/// Variables that would send a turn somewhere else.
+/// Variables that would send a turn to another address.
 const ADDRESSES: [&str; 4] =
     ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OPENCODE_CONFIG_CONTENT"];
 
@@ -38,7 +39,7 @@ fn invocation(agent: &str, logged_in: bool, setup: AgentSetup) -> Invocation {
     drivers::by_name(agent).unwrap().invoke(&found(logged_in), &setup, &turn).unwrap()
 }
 
-/// The names of the variables that hold a canary, and which.
+/// The names of the variables that hold a canary, each with its canary.
 fn leaked(agent: &str, logged_in: bool, setup: AgentSetup) -> Vec<String> {
     let environment = invocation(agent, logged_in, setup).environment(&["PATH"], &ours());
     let text = |value: &OsString| value.to_string_lossy().into_owned();

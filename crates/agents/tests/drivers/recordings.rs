@@ -1,9 +1,9 @@
-//! What the drivers make of streams that the real programs wrote.
+//! Tests the drivers with streams that the real programs wrote.
 //!
-//! `recordings/<agent>/<case>.jsonl` is the stream, shortened where it is long and says nothing. Lines that begin with `# `
-//! say what came around it: `resume IN CACHED OUT [USD]` (the turn resumed a session that had used this much), `compact`,
-//! `exit CODE` or `signal N`, `ended WHY`, `stderr LINE`, `usage JSON` (the report beside the stream). `<case>.txt` is what
-//! the driver makes of it, and what that is taken to mean.
+//! `recordings/<agent>/<case>.jsonl` is the stream, shortened where it is long and says nothing. Lines that start with
+//! `# ` describe the rest: `resume IN CACHED OUT [USD]` (the turn resumed a session that had used this much),
+//! `compact`, `exit CODE` or `signal N`, `ended WHY`, `stderr LINE`, `usage JSON` (the report beside the stream).
+//! `<case>.txt` is the report of the driver, and its meaning.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Entries and endings as a person reads them: a line each, what is empty left out.
+//! Shows entries and endings for people: one line each, without empty fields.
 
 use longhaul_agents::contract::{Ending, Meter, TranscriptEntry};
 
@@ -53,7 +53,7 @@ fn measured(meter: &Meter) -> String {
     format!("in {} (cached {}) out {} usd {usd}", meter.input_tokens, meter.cached_tokens, meter.output_tokens)
 }
 
-/// What an ending says, a line each.
+/// The fields of an ending, one line each.
 pub(crate) fn ending(ending: &Ending) -> String {
     let trouble = &ending.trouble;
     let fields = [

@@ -1,10 +1,10 @@
-//! Texts that are kept in files and compared with what the code makes today.
+//! Compares texts in files with what the code makes today.
 //!
-//! `UPDATE_SNAPSHOTS=1` writes them again; read what changed before you commit it.
+//! `UPDATE_SNAPSHOTS=1` writes them again; read the changes before you commit them.
 
 use std::path::Path;
 
-/// Compares a text with a file; both if they differ.
+/// Compares a text with a file; returns both if they differ.
 pub(crate) fn compare(file: &Path, text: &str) -> Option<String> {
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! A place to run shell scripts in, and an independent look at what is left of them.
+//! A folder to run shell scripts in, and an independent check of their leftovers.
 
 use std::ffi::OsString;
 use std::fs;
@@ -44,12 +44,12 @@ impl Bench {
         fs::read(self.path("stdout")).unwrap()
     }
 
-    /// What carries the mark of this bench.
+    /// The processes with the mark of this bench.
     pub(crate) fn left(&self) -> Vec<u32> {
         carrying(&format!("LONGHAUL_ATTEMPT={}", self.mark.attempt), &format!("LONGHAUL_ENGINE={}", self.mark.engine))
     }
 
-    /// A process id that a script wrote down.
+    /// A process id that a script wrote to a file.
     pub(crate) fn pid_in(&self, name: &str) -> u32 {
         fs::read_to_string(self.path(name)).unwrap().trim().parse().unwrap()
     }
@@ -79,7 +79,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// Every process whose environment has both entries, dead ones aside.
+/// Every living process whose environment has both entries.
 pub(crate) fn carrying(one: &str, other: &str) -> Vec<u32> {
     let has = |environ: &[u8], entry: &str| environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes());
     let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -91,13 +91,13 @@ pub(crate) fn carrying(one: &str, other: &str) -> Vec<u32> {
     pids.filter(carries).collect()
 }
 
-/// Whether a process runs: a zombie does not.
+/// Whether a process is running; a zombie is not.
 pub(crate) fn runs(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-/// Waits for something that happens in another process. The bound is for a broken test only.
+/// Waits for something that happens in another process. The limit only matters for a broken test.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let give_up = Instant::now() + Duration::from_secs(30);
     while !holds() {

@@ -1,4 +1,4 @@
-//! Engines that die, and what their guard makes of it. An engine is this test binary, run again in a role.
+//! Tests engines that die, and their guards. An engine is this test binary, started again in a role.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +15,7 @@ use crate::process::bench::{Bench, block_on, eventually, runs};
 const ROLE: &str = "LONGHAUL_TEST_ROLE";
 const FOLDER: &str = "LONGHAUL_TEST_FOLDER";
 
-/// Not a test of its own: what the binary does when it is run in a role.
+/// Not a test of its own: it runs the binary in a role.
 #[test]
 fn role() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -57,7 +57,7 @@ impl Engine {
         loop {
             let mut line = String::new();
             assert!(self.lines.read_line(&mut line).unwrap() > 0, "the engine ended before it said {word}");
-            // The test harness has printed something before it on the same line.
+            // The test harness may have printed something before it on the same line.
             if let Some((_, rest)) = line.split_once(word) {
                 return rest.trim().to_owned();
             }
@@ -70,7 +70,7 @@ impl Engine {
 }
 
 impl Drop for Engine {
-    /// A test that fails leaves no engine behind either.
+    /// A failed test leaves no engine behind either.
     fn drop(&mut self) {
         drop(self.child.kill().and_then(|()| self.child.wait()));
     }
@@ -106,7 +106,7 @@ fn say(text: &str) {
     out.flush().unwrap();
 }
 
-/// One child of each sort: plain, in another session and orphaned, and without a mark below a marked one.
+/// One child of each kind: plain, orphaned in another session, and without a mark below a marked one.
 const BROOD: &str = "
     there() { until [ -f $1 ]; do sleep 0.01; done; }
     sh -c 'echo $$ > a; mv a plain; exec sleep 3600' &
@@ -148,7 +148,7 @@ fn the_guard_clears_up_after_an_engine_that_was_killed() {
 fn a_guard_does_not_end_before_its_engine_does() {
     let mut engine = Engine::start("engine");
     let guard = engine.hears("ready").parse().unwrap();
-    // The wrapper has become the guard only once the guard holds the signals back.
+    // The wrapper has become the guard only when the guard catches signals.
     eventually("the guard holds signals", || catches_term(guard));
     [Signal::TERM, Signal::INT, Signal::HUP].into_iter().for_each(|one| signal(guard, one));
     assert!(!marked(&engine.name).is_empty());
@@ -163,7 +163,7 @@ fn catches_term(pid: u32) -> bool {
     u64::from_str_radix(caught, 16).unwrap() & (1 << (Signal::TERM.as_raw() - 1)) != 0
 }
 
-/// Ends as it should, while something that carries its name continues: that is not the guard's affair then.
+/// Ends normally while a process with its name continues: then the guard does nothing.
 fn leave_well(engine: &str) {
     let guard = start_guard(engine);
     let mut bystander = Command::new("sleep").arg("3600").env("LONGHAUL_ENGINE", engine).spawn().unwrap();
@@ -182,7 +182,7 @@ fn the_guard_of_an_engine_that_ends_well_just_goes() {
     assert!(engine.child.wait().unwrap().success());
 }
 
-/// Leftovers that shed everything, in an engine that does nothing else; and no dead children stay.
+/// Leftovers without mark and session, in an engine that does nothing else; and no zombies stay.
 fn adopt(engine: &str) {
     let guard = start_guard(engine);
     let mut own = Command::new("sh").args(["-c", "read line"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -222,7 +222,7 @@ fn an_orphan_that_shed_session_and_environment_is_found_and_the_dead_are_buried(
     assert!(engine.child.wait().unwrap().success());
 }
 
-/// A daemon as they are written, twice forked, in a session of its own and without an environment; and one that it starts later.
+/// A typical daemon: forked twice, in its own session, without an environment; and a process that it starts later.
 const DAEMON: &str = "
     (env -i setsid /bin/sh -c '/bin/sh -c \"echo \\$\\$ > a; mv a daemon; until [ -f go ]; do /bin/sleep 0.01; done; \
         (/usr/bin/setsid /bin/sh -c \\\"echo \\\\\\$\\\\\\$ > b; mv b later; exec /bin/sleep 3600\\\" &) ; exec /bin/sleep 3600\" & exit 0' &)
@@ -235,7 +235,7 @@ fn host_a_daemon(engine: &str) {
     drop(block_on(run(command(engine, DAEMON), CancellationToken::new(), on_output)));
 }
 
-/// Whether the guard has put the daemon into a group of its own.
+/// Whether the guard has put the daemon into its own group.
 fn is_grouped(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/cgroup")).is_ok_and(|text| text.contains("/longhaul-"))
 }
@@ -246,7 +246,7 @@ fn a_daemon_ends_with_its_engine(engine: &mut Engine, has_groups: bool) {
     if has_groups {
         eventually("it is in a group", || is_grouped(daemon));
     } else {
-        // Longer than the guard lets pass between two looks; what is looked for is not how fast it is.
+        // Longer than the time between two checks of the guard; the test is not about its speed.
         std::thread::sleep(std::time::Duration::from_millis(400));
     }
     fs::write(engine.folder.path().join("go"), "").unwrap();

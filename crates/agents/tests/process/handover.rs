@@ -1,4 +1,4 @@
-//! What a command is handed: its arguments, its environment, its folder; and what cannot be handed over.
+//! Tests what a command gets: its arguments, its environment, its folder; and what cannot be passed.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -50,7 +50,7 @@ fn all_is_inherited_and_can_be_replaced() {
     assert_eq!(environment(&bench, InheritEnv::All, &[("HOME", "/nowhere")]), expected);
 }
 
-/// What the kernel says that the program was called with.
+/// The arguments of the program, according to the kernel.
 fn arguments_seen(args: &[OsString]) -> Vec<Vec<u8>> {
     let bench = Bench::new();
     let mut command = bench.script("cat /proc/$$/cmdline; exit 0").arg("probe");

@@ -1,4 +1,4 @@
-//! How commands end, and that nothing is left of them.
+//! Tests how commands end, and that they leave nothing behind.
 
 use std::time::Duration;
 
@@ -125,7 +125,7 @@ fn what_left_the_session_is_ended_with_the_command() {
 #[test]
 fn a_child_without_its_mark_is_ended_when_its_parent_is() {
     let bench = Bench::new();
-    // The child is in another session and has no environment, but its parent can still be seen.
+    // The child is in another session and has no environment, but its parent is still visible.
     let command = bench.script("setsid env -i sh -c 'echo $$ > pid; mv pid there; while :; do sleep 1; done' & wait");
     let cancel = CancellationToken::new();
     let watch = async {
@@ -182,7 +182,7 @@ fn an_orphan_belongs_to_the_command_whose_session_or_mark_it_has() {
         "(setsid sh -c 'echo $$ > pid; mv pid there; exec sleep 3600' &)
          until [ -f go ]; do sleep 0.01; done; kill -0 $(cat there) && echo alive",
     );
-    // Without a mark, but in its session. While the older command runs, exclusion says nothing about it.
+    // Without a mark, but in its session. While the older command runs, exclusion decides nothing.
     let shed = younger.script(
         "(env -i /bin/sh -c 'echo $$ > pid; mv pid there; exec /bin/sleep 3600' &)
          until [ -f there ]; do sleep 0.01; done",

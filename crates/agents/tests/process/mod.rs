@@ -1,4 +1,4 @@
-//! Real processes, of every kind that has ever been left behind or hung something up.
+//! Tests with real processes of every kind that was ever left behind or blocked something.
 mod bench;
 mod engine;
 mod handover;

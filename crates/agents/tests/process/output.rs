@@ -1,4 +1,4 @@
-//! What commands print and read, in every unpleasant shape.
+//! Tests what commands print and read, in every unpleasant form.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn output_is_whole_on_disk_and_cut_in_memory() {
     assert_eq!(output.stderr.text_lossy(), "oops\n");
 }
 
-/// Some programs write what fits into the pipe and leave, without waiting until somebody has read it.
+/// Some programs write what fits into the pipe and exit, without waiting for a reader.
 #[test]
 fn a_program_that_leaves_at_once_has_said_everything() {
     let bench = Bench::new();
@@ -63,7 +63,7 @@ fn a_gigabyte_in_one_line_needs_neither_memory_nor_disk() {
     assert!(grown_kb < 100_000, "{grown_kb} kB more at the peak");
 }
 
-/// The most that this process ever used.
+/// The peak memory of this process.
 fn memory_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

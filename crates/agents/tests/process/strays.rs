@@ -1,4 +1,4 @@
-//! What dead engines left, found at the next start.
+//! Tests the leftovers of dead engines, found at the next start.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command};
@@ -17,7 +17,7 @@ fn a_sweep_kills_what_dead_engines_left_and_nothing_else() {
     let bench = Bench::new();
     let (dead, live) = (format!("dead-{}", std::process::id()), format!("live-{}", std::process::id()));
     let unmarked = bench.path("unmarked");
-    // Below the stray: one without a mark, which goes with it, and one of an engine that lives, which does not.
+    // Below the stray: one process without a mark, which ends with it, and one of a living engine, which does not.
     let script = format!(
         "trap '' TERM; LONGHAUL_ENGINE={live} sleep 3600 & echo $! > {1}; env -i /bin/sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec /bin/sleep 3600'; true",
         unmarked.display(),

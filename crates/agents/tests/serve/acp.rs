@@ -1,4 +1,4 @@
-//! Agents that speak the Agent Client Protocol: a small one that plays the scene it is told.
+//! Tests agents that speak the Agent Client Protocol, with a small one that plays a scene.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::serve::bench::{Bench, Story, runs};
 use crate::serve::wires::Wire;
 
-/// The agent. It writes down what it hears in `heard`, and its process id in `pid`.
+/// The agent. It writes what it receives to `heard`, and its process id to `pid`.
 const AGENT: &str = r#"
 import json, os, signal, sys, time
 scene, heard = sys.argv[1], open("heard", "a")

@@ -1,4 +1,4 @@
-//! A workspace, an endpoint, and an agent that is started as the engine would start it.
+//! A workspace, an endpoint, and an agent that is started as the engine starts it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -19,18 +19,18 @@ use crate::serve::endpoint::{Answer, Endpoint};
 use crate::serve::wires::Wire;
 
 const ROLE: &str = "LONGHAUL_TEST_ROLE";
-/// What the key is in every test; it must never be seen.
+/// The key in every test; no output may contain it.
 pub(crate) const KEY: &str = "sk-very-secret-indeed";
 
-/// Not a test of its own: what the binary does when it is run as an agent.
+/// Not a test of its own: it runs the binary as an agent.
 #[test]
 fn role() {
     let Ok(role) = std::env::var(ROLE) else { return };
-    // The test harness has begun a line.
+    // The test harness has started a line.
     println!();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let code = runtime.block_on(serve(&role, std::io::stdin().lock(), std::io::stdout()));
-    // Everything is said; what the harness would add is of no interest.
+    // Everything is printed; the harness must not add anything.
     std::process::exit(code.into());
 }
 
@@ -70,7 +70,7 @@ impl Bench {
         fs::read_to_string(self.path("work").join(name)).unwrap()
     }
 
-    /// Takes the turn with these answers.
+    /// Does the turn with these answers.
     pub(crate) fn take(&self, answers: impl IntoIterator<Item = Answer>) -> Story {
         self.endpoint.then(answers);
         self.start().finish()
@@ -83,7 +83,7 @@ impl Bench {
         assert!(!invocation.args.iter().any(|arg| arg.contains(KEY)));
         let mut command = Command::new(&invocation.program);
         command.args(&invocation.args).envs(invocation.env).env("TEST_KEY", KEY);
-        // As whoever owns the agent marks it: what ends a command of its must not end the agent.
+        // The owner's mark: what ends a command of the agent must not end the agent.
         command.env("LONGHAUL_ENGINE", "test").env("LONGHAUL_ATTEMPT", self.folder.path());
         command.current_dir(&self.turn.cwd).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -92,7 +92,7 @@ impl Bench {
         Running { agent: self.agent, child, lines, reader: agent.reader(&self.turn), entries: Vec::new() }
     }
 
-    /// This binary in its role, under the face of `longhaul`.
+    /// This binary in its role, under the name `longhaul`.
     fn program(&self) -> PathBuf {
         let program = self.path("longhaul");
         if !program.exists() {
@@ -104,7 +104,7 @@ impl Bench {
         program
     }
 
-    /// What the conversation was when the model was asked for the `nth` time.
+    /// The conversation in the `nth` request to the model.
     pub(crate) fn told(&self, nth: usize) -> String {
         self.wire.told(&self.endpoint.asked()[nth].body)
     }
@@ -130,7 +130,7 @@ fn turn(folder: &Path) -> Turn {
     }
 }
 
-/// An agent that was started.
+/// A started agent.
 pub(crate) struct Running {
     agent: &'static str,
     pub(crate) child: Child,
@@ -140,7 +140,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Reads until an entry is as described.
+    /// Reads until an entry matches.
     pub(crate) fn until(&mut self, what: &str, mut is_it: impl FnMut(&TranscriptEntry) -> bool) {
         while let Some(entries) = self.next() {
             if entries.iter().any(&mut is_it) {
@@ -173,7 +173,7 @@ impl Running {
     }
 }
 
-/// What came of a turn.
+/// The result of a turn.
 pub(crate) struct Story {
     agent: &'static str,
     pub(crate) entries: Vec<TranscriptEntry>,
@@ -182,13 +182,13 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    /// What the end means to whoever recovers a run.
+    /// The error class that the recovery of a run sees.
     pub(crate) fn class(&self) -> &'static str {
         let fault = notice::judge(self.agent, &self.ending, &self.exit, 0, &jiff::tz::TimeZone::UTC);
         fault.map_or("fine", |fault| fault.class.word())
     }
 
-    /// The entries in lines, without those that are there for no reason but time, and the ending.
+    /// The entries as lines, without those that depend on time, and the ending.
     pub(crate) fn text(&self) -> String {
         let mut lines: Vec<String> = self.entries.iter().filter_map(line).collect();
         lines.push(self.outcome());
@@ -234,7 +234,7 @@ fn line(entry: &TranscriptEntry) -> Option<String> {
     })
 }
 
-/// Waits for something that happens in another process. The bound is for a broken test only.
+/// Waits for something that happens in another process. The limit only matters for a broken test.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let give_up = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -243,7 +243,7 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process runs: a zombie does not.
+/// Whether a process is running; a zombie is not.
 pub(crate) fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))

@@ -1,4 +1,4 @@
-//! How settings become a command line, and which are refused.
+//! Tests how settings become a command line, and which settings are refused.
 
 use longhaul_agents::contract::{Agent, AgentAuth, AgentSetup, InstalledAgent};
 use longhaul_agents::drivers;
@@ -15,7 +15,7 @@ fn setup(base_url: Option<&str>, key_env: Option<&str>) -> AgentSetup {
     AgentSetup { base_url, key_env, model: Some("m".to_owned()), ..AgentSetup::default() }
 }
 
-/// What is handed on, and what the request says.
+/// The variables that are passed on, and the request.
 fn invoked(name: &str, setup: &AgentSetup) -> Result<(Vec<String>, String), String> {
     let found = InstalledAgent { program: "longhaul".into(), version: String::new(), logged_in: true };
     let turn = Bench::new(Wire::Chat).turn;

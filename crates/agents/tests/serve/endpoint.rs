@@ -1,4 +1,4 @@
-//! A model endpoint that answers by a script: one answer a request, in order.
+//! A model endpoint that answers from a script: one answer per request, in order.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use longhaul_core::Json;
 
-/// How a request is answered.
+/// The answer to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
     /// A whole stream.
@@ -15,20 +15,20 @@ pub(crate) enum Answer {
     Cut(String),
     /// An error, or anything else: status, headers, body.
     Status(u16, &'static str, String),
-    /// Nothing, for ever.
+    /// No answer, forever.
     Silence,
 }
 
-/// A request that came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) path: String,
-    /// In lower case, as they came.
+    /// The headers in lower case.
     pub(crate) headers: String,
     pub(crate) body: Json,
 }
 
-/// The endpoint. It listens as long as the test runs.
+/// The endpoint. It listens while the test runs.
 pub(crate) struct Endpoint {
     pub(crate) port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -59,7 +59,7 @@ impl Endpoint {
         self.script.lock().unwrap().extend(answers);
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
@@ -85,7 +85,7 @@ fn read(stream: &TcpStream) -> Asked {
 
 /// Answers, and returns the connection if it must stay open.
 fn reply(mut stream: TcpStream, answer: Answer) -> Option<TcpStream> {
-    // Whoever asked may be gone by now.
+    // The client may be gone by now.
     let mut say = |text: String| drop(stream.write_all(text.as_bytes()));
     match answer {
         Answer::Stream(body) => {

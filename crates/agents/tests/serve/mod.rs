@@ -1,4 +1,4 @@
-//! Agents that this binary serves itself, as real processes, against a scripted endpoint or a scripted agent.
+//! Tests agents that this binary serves, as real processes, against a scripted endpoint or a scripted agent.
 mod acp;
 mod bench;
 mod drivers;

@@ -1,4 +1,4 @@
-//! What tools do, and above all what they do not.
+//! Tests what tools do, and above all what they refuse.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use crate::serve::wires::Wire;
 
 const WIRE: Wire = Wire::Messages;
 
-/// What a tool answers: whether it went well, and what it said.
+/// Calls a tool; returns whether it succeeded, and its text.
 fn call(bench: &Bench, tool: &'static str, input: Json) -> (bool, String) {
     let story = bench.take([WIRE.calls("c", tool, input), WIRE.says("ok")]);
     let answer = |entry: &TranscriptEntry| match entry {

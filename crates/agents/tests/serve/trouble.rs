@@ -1,4 +1,4 @@
-//! Everything that goes wrong: with the endpoint, with the model, with ourselves.
+//! Tests everything that goes wrong: with the endpoint, with the model, with ourselves.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn what_the_endpoint_says_is_told_with_its_status() {
     );
 }
 
-/// What is told must also be understood.
+/// Every reported problem must get its class.
 #[test]
 fn every_trouble_has_its_class() {
     let check = |wire: Wire, answer: Answer, expected: &str| {
@@ -90,12 +90,12 @@ fn a_stream_that_breaks_off_is_no_answer() {
     for wire in WIRES {
         let whole = wire.stream(&[Part::Text("half an answer")], Stop::Done);
         let half = &whole[..whole.len() / 2];
-        // Once within what was announced, once with a clean end in the middle.
+        // Once before the announced length, once with a clean end in the middle.
         for answer in [Answer::Cut(half.to_owned()), Answer::Stream(half[..half.rfind("data:").unwrap()].to_owned())] {
             let bench = Bench::new(wire);
             let story = bench.take([answer]);
             assert!(story.outcome().starts_with("= \"\" in s-1 used 0/0/0 code stream_cut"), "{}", story.outcome());
-            // Nothing of it is part of the conversation, and the prompt is not put twice.
+            // Nothing of it is part of the conversation, and the prompt is not sent twice.
             bench.take([wire.says("whole")]);
             assert_eq!(bench.told(1), "user: do it");
         }
@@ -189,7 +189,7 @@ fn a_turn_is_taken_up_after_a_crash_in_the_middle_of_a_tool() {
         let story = running.finish();
         assert!(story.outcome().contains("in s-1 used 10/4/5 code no_ending"), "{}", story.outcome());
         let orphan = bench.file("pid").trim().parse().unwrap();
-        // Whoever started the agent clears up after it; here that is us.
+        // The owner of the agent cleans up after it; here that is this test.
         rustix::process::kill_process_group(rustix::process::Pid::from_raw(orphan).unwrap(), Signal::KILL).unwrap();
 
         bench.turn.session = TurnSession::Resume { id: "s-1".to_owned(), before: Meter::default() };

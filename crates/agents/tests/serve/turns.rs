@@ -1,4 +1,4 @@
-//! Turns that go as they should, on every wire.
+//! Tests turns that succeed, on every API.
 
 use longhaul_agents::contract::{Errand, Meter, TurnSession};
 use serde_json::json;

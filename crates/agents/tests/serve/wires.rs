@@ -1,11 +1,11 @@
-//! The same answers, as each wire tells them, and the same questions, as each wire puts them.
+//! The same answers and the same requests, in the form of each API.
 
 use longhaul_core::Json;
 use serde_json::json;
 
 use crate::serve::endpoint::Answer;
 
-/// How the endpoint is asked.
+/// The API of the endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {
     Messages,
@@ -36,7 +36,7 @@ impl Wire {
         if self == Self::Messages { "anthropic" } else { "openai" }
     }
 
-    /// What the settings add.
+    /// The arguments in the settings.
     pub(crate) fn args(self) -> Vec<String> {
         let args: &[&str] = if self == Self::Responses { &["--wire", "responses"] } else { &[] };
         args.iter().map(|arg| (*arg).to_owned()).collect()
@@ -73,7 +73,7 @@ impl Wire {
         events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>() + done
     }
 
-    /// What a request tells of the conversation, in lines.
+    /// The conversation in a request, as lines.
     pub(crate) fn told(self, body: &Json) -> String {
         let items = if self == Self::Responses { &body["input"] } else { &body["messages"] };
         let lines = items.as_array().unwrap().iter().flat_map(|item| match self {
@@ -92,7 +92,7 @@ impl Wire {
     }
 }
 
-/// Half of it, and the rest: nothing ever comes in one piece.
+/// Both halves of a text, because nothing ever arrives in one piece.
 fn halves(text: &str) -> [&str; 2] {
     text.split_at(text.floor_char_boundary(text.len() / 2)).into()
 }

@@ -1,4 +1,5 @@
-//! A place to run agents in, that are shell scripts here. Shims and engines are this test binary, run again in a role.
+//! A folder to run agents in, which are shell scripts here. Shims and engines are this test binary, started again in a
+//! role.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,8 +22,8 @@ pub(crate) const NONE: [u32; 0] = [];
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Not a test of its own: what the binary does when it is called as a shim. The command is the name of this function, so that
-/// the test harness comes here.
+/// Not a test of its own: it runs the binary as a shim. The command is the name of this function, so that the test
+/// harness calls it.
 #[test]
 fn __shim() {
     if let Some(folder) = called_with(SHIM_COMMAND) {
@@ -30,7 +31,7 @@ fn __shim() {
     }
 }
 
-/// And as a guard.
+/// The same for a guard.
 #[test]
 fn __guard() {
     if let Some(engine) = called_with(GUARD_COMMAND) {
@@ -44,7 +45,7 @@ fn called_with(command: &str) -> Option<OsString> {
     args.next()
 }
 
-/// Not a test of its own: what the binary does when it is run in a role.
+/// Not a test of its own: it runs the binary in a role.
 #[test]
 fn role() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -107,18 +108,18 @@ impl Bench {
         }
     }
 
-    /// Starts an engine that runs `spec`, kept for it in a file.
+    /// Starts an engine that runs `spec`, which it reads from a file.
     pub(crate) fn engine(&self, role: &str, spec: &Spec) -> Engine {
         fs::write(self.path("spec"), serde_json::to_vec(spec).unwrap()).unwrap();
         Engine::start(&format!("{role} {}", self.folder.path().display()))
     }
 
-    /// What carries the mark of this bench.
+    /// The processes with the mark of this bench.
     pub(crate) fn left(&self) -> Vec<u32> {
         carrying(&format!("LONGHAUL_ATTEMPT={}", self.attempt))
     }
 
-    /// A process id that a script wrote down.
+    /// A process id that a script wrote to a file.
     pub(crate) fn pid_in(&self, name: &str) -> u32 {
         fs::read_to_string(self.path(name)).unwrap().trim().parse().unwrap()
     }
@@ -129,7 +130,7 @@ impl Bench {
 }
 
 impl Drop for Bench {
-    /// A test that fails leaves nothing behind either.
+    /// A failed test leaves nothing behind either.
     fn drop(&mut self) {
         let begun = fs::read_to_string(self.of_attempt("shim.json")).unwrap_or_default();
         let begun: serde_json::Value = serde_json::from_str(&begun).unwrap_or_default();
@@ -174,7 +175,7 @@ impl Engine {
         loop {
             let mut line = String::new();
             assert!(self.lines.read_line(&mut line).unwrap() > 0, "the engine ended before it said {word}");
-            // The test harness has printed something before it on the same line.
+            // The test harness may have printed something before it on the same line.
             if let Some((_, rest)) = line.split_once(word) {
                 return rest.trim().to_owned();
             }
@@ -210,7 +211,7 @@ pub(crate) async fn exit_of(attached: &Attached) -> Exit {
     }
 }
 
-/// An ending by itself.
+/// A normal exit.
 pub(crate) fn exited(code: i32) -> Exit {
     Exit { code: Some(code), signal: None, ended: None, stderr: String::new() }
 }
@@ -241,7 +242,7 @@ pub(crate) fn signal(pid: u32, signal: Signal) {
     let _may_have_ended = kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal);
 }
 
-/// Every process whose environment has the entry, dead ones aside.
+/// Every living process whose environment has the entry.
 pub(crate) fn carrying(entry: &str) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -252,13 +253,13 @@ pub(crate) fn carrying(entry: &str) -> Vec<u32> {
     pids.filter(carries).collect()
 }
 
-/// Whether a process runs: a zombie does not.
+/// Whether a process is running; a zombie is not.
 pub(crate) fn runs(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-/// Waits for something that happens in another process. The bound is for a broken test only.
+/// Waits for something that happens in another process. The limit only matters for a broken test.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let give_up = Instant::now() + Duration::from_secs(30);
     while !holds() {

@@ -1,4 +1,4 @@
-//! Engines that are killed while an agent works, and others that come back for it.
+//! Tests engines that are killed while an agent works, and engines that attach to it again.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use longhaul_agents::shim::{Attached, Error, ShimFound, Spec, environment};
 
 use crate::shim::bench::{Bench, NONE, block_on, eventually, exit_of, exited, rest, runs, say, script, shim_in, texts};
 
-/// An engine that starts the agent or comes back for it, and says which line it has read, from where it was told. Its guard
-/// ends what it leaves, but for agents.
+/// An engine that starts the agent or attaches to it, and prints each line that it read, from the place it was given.
+/// Its guard ends what it leaves, except agents.
 pub(crate) fn read_until_killed(folder: &Path) {
     let name = own_name();
     let guard = Guard::start(&std::env::current_exe().unwrap(), &name).unwrap();
@@ -33,7 +33,7 @@ pub(crate) fn read_until_killed(folder: &Path) {
     other.wait().unwrap();
 }
 
-/// An engine that dies in the moment in which the agent begins.
+/// An engine that dies at the moment in which the agent starts.
 pub(crate) fn start_and_die(folder: &Path) {
     block_on(async {
         let _attached = start(folder).await;
@@ -101,7 +101,7 @@ fn an_agent_that_ended_while_nobody_was_there_has_left_word() {
     bench.touch("go");
     eventually("it has ended", || bench.of_attempt("exit.json").exists());
     block_on(async {
-        // The word is left a moment before the shim goes.
+        // The record is written a moment before the shim exits.
         let exit = match bench.shim().attach().await.unwrap() {
             ShimFound::Attached(attached) => exit_of(&attached).await,
             ShimFound::Ended(exit) => exit,
@@ -137,7 +137,7 @@ fn holds_lock(bench: &Bench) -> bool {
 #[test]
 fn an_agent_is_not_alone_while_an_engine_is_attached() {
     let bench = Bench::new();
-    // Ten times as long as it may be alone.
+    // Ten times as long as it may run without an engine.
     let spec = Spec { grace_alone: Some(Duration::from_millis(50)), ..bench.spec("sleep 0.5; exit 3") };
     assert_eq!(block_on(async { exit_of(&bench.start_spec(&spec).await).await }), exited(3));
 }
@@ -169,7 +169,7 @@ fn two_engines_can_not_both_be_attached() {
     });
 }
 
-/// Who is told that nothing runs would start it again: then it would run twice.
+/// An engine that believes that nothing runs would start it again: then it would run twice.
 #[test]
 fn a_shim_that_has_only_just_begun_is_never_taken_for_gone() {
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! What of the engine's environment an agent sees, and what of it reaches the disk.
+//! Tests which variables of the engine an agent sees, and which reach the disk.
 
 use std::collections::BTreeMap;
 use std::fs;

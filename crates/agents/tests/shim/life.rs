@@ -1,4 +1,4 @@
-//! How agents begin and end while an engine is attached.
+//! Tests how agents start and end while an engine is attached.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ async fn an_agent_that_can_not_be_started_has_ended_with_the_reason() {
     assert!(exit.code == Some(125) && exit.stderr.contains("is not a folder"), "{exit:?}");
 }
 
-/// In its session and out of it, and one that will not go.
+/// Processes in its session and outside of it, and one that ignores signals.
 const BROOD: &str = "
     (setsid sh -c 'trap \"\" TERM HUP; echo $$ > a; mv a stubborn; while :; do sleep 1; done' &)
     (setsid env -i sh -c 'echo $$ > b; mv b unmarked; exec sleep 3600' &)
@@ -77,7 +77,7 @@ async fn everything_of_an_agent_that_is_stopped_is_ended_and_the_reason_is_kept(
     }
 }
 
-/// That we interrupted it is part of how it ended, also for an engine that only reads about it.
+/// The record of the end says that we interrupted it, also for an engine that only reads the record.
 #[tokio::test]
 async fn an_agent_that_obeys_an_interrupt_is_known_to_have_been_silent() {
     let bench = Bench::new();
@@ -181,7 +181,7 @@ async fn what_a_shim_did_not_write_is_not_believed() {
     assert!(matches!(damaged, Err(Error::Damaged { .. })), "{damaged:?}");
 }
 
-/// A shim is a child of the engine in a session of its own, as leftovers of commands are.
+/// A shim is a child of the engine in its own session, like leftovers of commands.
 #[test]
 fn a_shim_is_no_leftover_of_a_command_that_runs_beside_it() {
     let bench = Bench::new();

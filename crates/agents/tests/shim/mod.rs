@@ -1,4 +1,4 @@
-//! Agents below a shim: real processes, real engines that are killed, and an independent look at what is left.
+//! Tests agents under a shim: real processes, real engines that are killed, and an independent check of the leftovers.
 mod bench;
 mod engines;
 mod environment;

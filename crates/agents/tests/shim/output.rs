@@ -1,4 +1,4 @@
-//! What an agent prints, and that it is kept whole in little memory.
+//! Tests that the whole output of an agent is kept, in little memory.
 
 use std::fs;
 

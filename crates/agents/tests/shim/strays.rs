@@ -1,4 +1,4 @@
-//! Shims that are killed themselves, and agents that leave processes of every kind behind.
+//! Tests shims that are killed themselves, and agents that leave processes of every kind behind.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::shim::bench::{Bench, Engine, NONE, block_on, eventually, exit_of, rest, runs, signal, texts, until};
 
-/// Twice forked and in a session of its own, one of them deaf.
+/// Processes that forked twice into their own session; one of them ignores signals.
 const BROOD: &str = "
     (setsid sh -c 'trap \"\" TERM HUP INT; (echo $$ > a; mv a deaf); while :; do sleep 1; done' &)
     (setsid sh -c 'setsid sleep 3600 & echo $! > b; mv b twice; exec sleep 3600' &)
@@ -48,7 +48,7 @@ fn what_a_shim_leaves_that_dies_with_its_engine_is_ended_by_the_next_and_what_li
     sweep(is_dead);
     assert_eq!(dead.left(), NONE);
     assert!(!runs(dead.pid_in("deaf")) && !runs(dead.pid_in("twice")));
-    // Its sleepers come and go.
+    // Its `sleep` processes come and go.
     assert!(runs(live.pid_in("deaf")) && runs(live.pid_in("twice")) && live.left().len() >= before.len() - 1);
     block_on(async {
         assert!(matches!(dead.shim().attach().await.unwrap(), ShimFound::Gone));
@@ -68,7 +68,7 @@ fn two_hundred_agents_leave_no_survivor() {
     });
 }
 
-/// Ends by itself, is stopped, or loses its shim.
+/// It ends by itself, is stopped, or loses its shim.
 fn one_round(number: usize) {
     let bench = Bench::new();
     block_on(async {

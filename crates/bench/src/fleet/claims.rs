@@ -1,4 +1,4 @@
-//! How long a claim takes: in a young store, and after a million tasks that came and went.
+//! Measures how long a claim takes: in a new store, and after a million past tasks.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure
     grow_old(&fleet, past)?;
     let nothing = nothing(&fleet, claims).await?;
     let littered = claim(&fleet, claims).await?;
-    // As the server does by itself every minute.
+    // The server does this by itself every minute.
     fleet.sql("VACUUM task")?;
     let old = claim(&fleet, claims).await?;
     let commit_ms = 1000.0 / limit(&fleet, 1, bench.sizes.fleet.probe)?.lines;
@@ -38,7 +38,7 @@ fn middle(sorted: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// Tasks that came and went in batches, and what was told of them.
+/// Adds past tasks in batches, with their events.
 fn grow_old(fleet: &Fleet<'_>, past: usize) -> Result<()> {
     let batch = (past / 10).max(1);
     for number in 0..past / batch {
@@ -59,7 +59,7 @@ fn grow_old(fleet: &Fleet<'_>, past: usize) -> Result<()> {
     Ok(())
 }
 
-/// Milliseconds of claims of one task each, in order.
+/// The milliseconds of claims of one task each, sorted.
 async fn claim(fleet: &Fleet<'_>, claims: usize) -> Result<Vec<f64>> {
     fleet.sql(&format!(
         "INSERT INTO task (run, key, attempt, worker, lease_until_ms, labels)
@@ -76,7 +76,7 @@ async fn claim(fleet: &Fleet<'_>, claims: usize) -> Result<Vec<f64>> {
     Ok(took)
 }
 
-/// Milliseconds of a look at a store in which nothing waits, in the middle of many.
+/// The median milliseconds of a look at a store without waiting tasks.
 async fn nothing(fleet: &Fleet<'_>, times: usize) -> Result<f64> {
     let mut took = Vec::new();
     for _ in 0..times {

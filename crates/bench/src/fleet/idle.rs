@@ -1,4 +1,4 @@
-//! Workers that have nothing to do: what they cost the database.
+//! Measures what idle workers cost the database.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure
     let workers = fleet.workers(count, 16).await?;
     let connections =
         |fleet: &Fleet<'_>| fleet.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'longhaul'");
-    // What is asked seldom is planned again the first five times.
+    // The server plans a rare statement again for its first five executions.
     tokio::time::sleep(4 * bench.sizes.fleet.settle).await;
     let (cpu, since) = (workers.cpu(), Instant::now());
     let spent = milliseconds(bench, server).await?;
@@ -34,7 +34,7 @@ pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure
     ])
 }
 
-/// Milliseconds a second that the processor spends on the database.
+/// The milliseconds of processor time per second for the database.
 async fn milliseconds(bench: &Bench, server: &Server) -> Result<f64> {
     let cpu = || server.cpu().context("this is measured with a server that is started here: leave --store out");
     let (before, since) = (cpu()?, Instant::now());

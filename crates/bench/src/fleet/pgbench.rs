@@ -1,4 +1,4 @@
-//! What the database does at all: `pgbench` with one row a commit, and with the rows of a step a commit.
+//! Measures the limits of the database: `pgbench` with one row per commit, and with the rows of a step per commit.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Fleet;
 
-/// Tables like those of a store, for clients that write the rows of a step and nothing else.
+/// Tables like those of a store, for clients that only write the rows of a step.
 const TABLES: &str = "
     CREATE TABLE bench_line (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL);
     CREATE TABLE bench_run (LIKE run INCLUDING ALL);
@@ -18,10 +18,11 @@ const TABLES: &str = "
     INSERT INTO bench_task (run, key, attempt, worker, lease_until_ms, labels)
         SELECT number, 's1@1', 1, 'worker', 0, '[]' FROM bench_run;";
 
-/// The smallest thing that can be kept.
+/// The smallest row.
 const LINE: &str = "INSERT INTO bench_line (text) VALUES ('the smallest thing that can be kept');\n";
 
-/// What changes in the tables with a step, in one statement: two events, a task that ends and one that begins, the head of the run.
+/// The changes of a step in the tables, in one statement: two events, a task that ends and one that starts, the head of
+/// the run.
 const STEP: &str = "\\set seq :seq + 2
     \\set before :seq - 2
     WITH ended AS (DELETE FROM bench_task WHERE run = :client_id + 1 AND key = 's' || :before || '@1'),
@@ -32,17 +33,17 @@ const STEP: &str = "\\set seq :seq + 2
         FROM generate_series(1, 2) AS place)
     UPDATE bench_run SET last_seq = :seq, updated_ms = 0, summary = '{}', status = 'running' WHERE number = :client_id + 1;\n";
 
-/// What the database does at a number of clients.
+/// The limits of the database with a number of clients.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
-    /// Commits of one row a second.
+    /// Commits of one row per second.
     pub(super) lines: f64,
-    /// Commits of a step's rows a second.
+    /// Commits of a step's rows per second.
     pub(super) steps: f64,
 }
 
 impl Limit {
-    /// Between two measurements: others use the machine, too.
+    /// The average of two measurements, because other programs use the machine too.
     pub(super) fn between(self, other: Self) -> Self {
         Self { lines: f64::midpoint(self.lines, other.lines), steps: f64::midpoint(self.steps, other.steps) }
     }

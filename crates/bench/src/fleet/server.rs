@@ -1,7 +1,7 @@
-//! The database: one that is there, or one that is started for as long as it is measured.
+//! The database: an existing one, or one that runs during the measurement.
 //!
-//! **Invariant:** a server that was started here has the settings of its packages but for connections and where it listens: what it
-//! acknowledges is on the disk. It ends with this process, however that ends: a shell waits for its input to end.
+//! **Invariant:** a server that this program starts has the default settings, except for connections and the address:
+//! acknowledged data is on the disk. It ends with this process, in any case: a shell waits for the end of its input.
 
 use std::io::Write;
 use std::os::unix::fs::chown;
@@ -15,9 +15,9 @@ use anyhow::{Context, Result, bail, ensure};
 use super::Bench;
 use crate::others;
 
-/// PostgreSQL does not run as root; then it is run as somebody who owns nothing.
+/// PostgreSQL does not run as root; then it runs as a user without files.
 const NOBODY: u32 = 65_534;
-/// How long a server may take to come up.
+/// How long a server may take to start.
 const COMES_UP: Duration = Duration::from_secs(60);
 /// Starts the server, waits for the end of its own input, and stops it.
 const KEEPER: &str = "\"$@\" 0</dev/null & pid=$!; trap '' INT TERM HUP; cat >/dev/null; kill -INT $pid; wait $pid";
@@ -29,14 +29,14 @@ pub(super) struct Server {
     own: Option<Own>,
 }
 
-/// What was started here.
+/// The server that this program started.
 struct Own {
     folder: PathBuf,
     keeper: Child,
 }
 
 impl Server {
-    /// The one that was named, else a new one.
+    /// The named server, or a new one.
     pub(super) fn find_or_start(bench: &Bench) -> Result<Self> {
         let programs = bench.around.programs.clone().or_else(installed).context(
             "the programs of PostgreSQL (`pgbench`, `psql`, `initdb`) are not found; install PostgreSQL 15 or newer, or say where with --pg-bin",
@@ -89,23 +89,23 @@ impl Server {
         Ok(())
     }
 
-    /// The address of a store of its own.
+    /// The address of a store with its own schema.
     pub(super) fn store(&self, schema: &str) -> String {
         let joint = if self.address.contains('?') { '&' } else { '?' };
         format!("{}{joint}schema={schema}", self.address)
     }
 
-    /// A program of PostgreSQL that speaks to this server, up to its address.
+    /// A program of PostgreSQL; the caller adds the address.
     pub(super) fn program(&self, name: &str) -> Command {
         Command::new(self.programs.join(name))
     }
 
-    /// The address, for such programs.
+    /// The address for such programs.
     pub(super) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Has statements carried out; answers what the last one prints.
+    /// Runs SQL statements; returns the output of the last one.
     pub(super) fn sql(&self, statements: &str) -> Result<String> {
         let mut psql = self.program("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", &self.address]);
@@ -116,7 +116,7 @@ impl Server {
         Ok(String::from_utf8_lossy(&done.stdout).lines().last().unwrap_or_default().to_owned())
     }
 
-    /// Lets every commit wait so much longer, if the server is ours. Answers whether it does.
+    /// Adds a delay to every commit, if the server is ours. Returns whether it did.
     pub(super) fn wait_at_commits(&self, longer: Duration) -> Result<bool> {
         if self.own.is_some() {
             let delay = longer.as_micros();
@@ -127,7 +127,7 @@ impl Server {
         Ok(self.own.is_some())
     }
 
-    /// Seconds that the processor has spent on it, if it is ours and the system tells.
+    /// The seconds of processor time of the server, if it is ours and the system reports it.
     pub(super) fn cpu(&self) -> Option<f64> {
         let file = std::fs::read_to_string(self.own.as_ref()?.folder.join("data/postmaster.pid")).ok()?;
         let first = file.lines().next()?.trim().parse().ok()?;
@@ -139,7 +139,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         if let Some(own) = &mut self.own {
             drop(own.keeper.stdin.take());
-            // What cannot be waited for ends by itself; what cannot be removed lies in a folder for such files.
+            // Errors do not matter: the server ends by itself, and files that cannot be removed stay in a temporary
+            // folder.
             let _ = own.keeper.wait();
             let _ = std::fs::remove_dir_all(&own.folder);
         }
@@ -159,7 +160,7 @@ fn as_somebody(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// The newest of the machine's packages, else what the path has.
+/// The newest installed package, else the programs in `PATH`.
 fn installed() -> Option<PathBuf> {
     let has_all = |bin: &Path| ["initdb", "pgbench", "psql"].iter().all(|name| bin.join(name).is_file());
     let packaged = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();

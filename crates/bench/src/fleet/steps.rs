@@ -1,4 +1,5 @@
-//! Steps a second of one, four and sixteen workers with a slot each: every worker is a client of the database as those of `pgbench` are.
+//! Measures steps per second of one, four and sixteen workers with one slot each: every worker is a client of the
+//! database, like those of `pgbench`.
 
 use std::time::Duration;
 
@@ -9,13 +10,13 @@ use super::server::Server;
 use super::{Bench, Figure, Fleet, IS_DONE};
 use crate::{crowd, plans};
 
-/// Workers, and clients of `pgbench`.
+/// The numbers of workers, and of clients of `pgbench`.
 const WORKERS: [usize; 3] = [1, 4, 16];
-/// What sixteen do beside one.
+/// How many times the speed of one worker sixteen must reach.
 const TIMES: f64 = 6.0;
-/// How much longer a commit takes on disks and networks between machines than on a disk of its own.
+/// How much longer a commit takes with disks and networks between machines than with a local disk.
 const FARTHER: Duration = Duration::from_millis(2);
-/// Steps of a run at least.
+/// The fewest steps of a run.
 const STEPS_MIN: usize = 5;
 
 pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure>> {
@@ -69,13 +70,13 @@ async fn with_workers(bench: &Bench, server: &Server, count: usize, how: &str) -
     Ok((rate, figures))
 }
 
-/// Steps of each run: enough that all runs are running at the same time for a while.
+/// The steps of each run: enough that all runs are running at the same time for a while.
 fn steps(bench: &Bench, limit: Limit, count: usize) -> usize {
     let busy = bench.sizes.fleet.busy.as_secs_f64();
     ((limit.steps / count as f64 * busy) as usize).max(STEPS_MIN)
 }
 
-/// Steps a second while every run was running: from the last first one to the first last one.
+/// Steps per second while every run was running: from the latest first step to the earliest last step.
 fn rate(fleet: &Fleet<'_>) -> Result<f64> {
     fleet.number(&format!(
         "WITH done AS MATERIALIZED (SELECT run, at_ms FROM event WHERE {IS_DONE}),

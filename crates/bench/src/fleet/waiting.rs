@@ -1,4 +1,4 @@
-//! Runs that wait for a person: what they cost the database while nothing happens, and how soon one continues.
+//! Measures runs that wait for a person: their cost for the database while nothing happens, and how soon one continues.
 
 use std::time::Instant;
 
@@ -12,9 +12,9 @@ use super::server::Server;
 use super::{Bench, Figure, Fleet, LOOK_EVERY, Workers, run_id};
 use crate::{crowd, plans};
 
-/// Workers that look after them.
+/// The number of workers.
 const WORKERS: usize = 4;
-/// Runs that continue.
+/// The number of runs that continue.
 const ANSWERED: usize = 9;
 
 pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure>> {
@@ -47,7 +47,7 @@ pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure
     Ok(figures)
 }
 
-/// Milliseconds from an answer that is given here to the end of the run, which a worker drives; the middle of a few.
+/// The median milliseconds from an answer here to the end of the run, which a worker drives.
 async fn resumed(fleet: &Fleet<'_>, workers: &mut Workers) -> Result<f64> {
     let mut took = Vec::new();
     for at in 0..ANSWERED.min(fleet.bench.sizes.parked) {

@@ -1,4 +1,4 @@
-//! One run whose steps are many at once, shared by several workers.
+//! Measures one run with many parallel steps, shared by several workers.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use super::server::Server;
 use super::{Bench, Figure, Fleet};
 use crate::{crowd, plans};
 
-/// Workers that share it.
+/// The number of workers that share it.
 const WORKERS: usize = 4;
 
 pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure>> {

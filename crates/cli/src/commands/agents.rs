@@ -1,4 +1,4 @@
-//! `longhaul agents` and `longhaul doctor`: which agents there are, what each can do, and whether it works.
+//! `longhaul agents` and `longhaul doctor`: lists the agents, what each can do, and whether it works.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::engine_args::{self, EngineArgs};
 use crate::{ui, width};
 
-/// How long a database is waited for by whoever wants to know what is wrong.
+/// How long `doctor` waits for the database to answer.
 const ANSWER: Duration = Duration::from_secs(3);
 
 /// List the agents: which are installed, and what each can do
@@ -39,12 +39,12 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// An agent as people meet it: a driver, or a profile of the settings.
+/// An agent that a user can name: a driver, or a profile of the settings.
 struct Known {
     name: String,
     driver: &'static dyn Agent,
     found: Result<InstalledAgent, MissingAgent>,
-    /// Whether the settings have it paid by a key.
+    /// Whether the settings choose payment by an API key.
     by_key: bool,
 }
 
@@ -59,7 +59,7 @@ impl Known {
     fn state(&self) -> String {
         match &self.found {
             Ok(found) if found.logged_in => format!("{}, logged in", found.version),
-            Ok(found) if self.shows_login() => format!("{}, not logged in, as far as can be seen", found.version),
+            Ok(found) if self.shows_login() => format!("{}, not logged in, as far as Longhaul can see", found.version),
             Ok(found) => found.version.clone(),
             Err(missing) => missing.what.clone(),
         }
@@ -67,7 +67,7 @@ impl Known {
 }
 
 impl Known {
-    /// Whether a login of its own would be seen, and is needed because nothing else pays: no key is set.
+    /// Whether the login of the agent matters: Longhaul can see it, and no API key is set.
     fn shows_login(&self) -> bool {
         let is_seen = self.driver.name() == "claude" && cfg!(not(target_os = "macos"));
         is_seen && !self.by_key && std::env::var_os("ANTHROPIC_API_KEY").is_none()
@@ -88,7 +88,7 @@ fn all(backends: &Backends) -> Vec<Known> {
     known
 }
 
-/// The agents that are here, in a line.
+/// The installed agents, in one line.
 pub(super) fn in_a_line() -> String {
     let settings = Project::current().and_then(|project| Settings::of(&project));
     let known = settings.map(|settings| all(&settings.backends)).unwrap_or_default();
@@ -100,7 +100,7 @@ pub(super) fn in_a_line() -> String {
     }
 }
 
-/// What an agent can do, each with its column.
+/// The abilities of an agent, each with its column.
 fn abilities(abilities: Abilities) -> [(&'static str, bool); 9] {
     [
         ("resume", abilities.resume),
@@ -149,12 +149,12 @@ fn as_json(known: &Known) -> serde_json::Value {
     })
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 struct Finding {
     what: String,
     ok: bool,
-    /// Whether a run is impossible without it.
+    /// Whether no run is possible without it.
     needed: bool,
     says: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,7 +208,7 @@ fn examine(project: &Project, engine: &EngineArgs) -> Vec<Finding> {
     findings
 }
 
-/// The settings, with what they hold without effect.
+/// The settings, with the entries that have no effect.
 fn read(settings: &Settings) -> Finding {
     match settings.warnings.as_slice() {
         [] => plain("settings", true, "read"),
@@ -223,10 +223,10 @@ fn plain(what: &str, ok: bool, says: &str) -> Finding {
     Finding { what: what.to_owned(), ok, needed: false, says: says.to_owned(), remedy: None }
 }
 
-/// Whether runs can be kept.
+/// Checks whether the folder for runs can be written.
 fn folder(project: &Project) -> Finding {
     let found = state::of(project).and_then(|state| {
-        // Looking makes nothing: the nearest folder that is there must take the others.
+        // The check creates nothing: the nearest existing folder must be writable.
         let nearest = state.ancestors().find(|folder| folder.is_dir()).unwrap_or(&state);
         access(nearest, Access::WRITE_OK).with_context(|| format!("{} cannot be written", nearest.display()))
     });
@@ -240,7 +240,8 @@ fn folder(project: &Project) -> Finding {
     }
 }
 
-/// Where runs are kept, and whether that answers. It is not opened: that would make what is missing.
+/// Checks where runs are stored, and whether that store answers. It does not open the store, because that would create
+/// a missing one.
 fn store(project: &Project, engine: &EngineArgs) -> Finding {
     let missing = |says: String| Finding { needed: true, ..plain("store", false, &says) };
     let place = match place::of(project, engine.store_arg()) {

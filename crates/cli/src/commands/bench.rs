@@ -1,4 +1,4 @@
-//! `longhaul bench`: where the benchmarks went.
+//! `longhaul bench`: says where the benchmarks are now.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::ui;
 #[derive(Debug, clap::Args)]
 #[command(hide = true, disable_help_flag = true)]
 pub(crate) struct Args {
-    /// What the benchmarks were told before
+    /// The arguments of the old command
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     rest: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! `longhaul personas` and `longhaul skills`: who agents can be, and what they can be taught.
+//! `longhaul personas` and `longhaul skills`: lists the roles and the skills for agents.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{ui, width};
 use longhaul_project::cards::{self, Card};
 
-/// What is listed, or shown.
+/// The arguments of both commands.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Print the text of this one instead of the list
@@ -48,7 +48,7 @@ fn one(project: &Project, kind: NameKind, name: &str, as_json: bool) -> Result<(
     ui::print_line(plain(&card.described().unwrap_or_default().text))
 }
 
-/// One row a name: the first card wins and hides the others.
+/// One row per name: the first card wins and hides the others.
 fn rows(cards: Vec<Card>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for card in cards {

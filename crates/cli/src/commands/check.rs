@@ -1,4 +1,4 @@
-//! `longhaul check`: everything that is wrong with workflows, at once.
+//! `longhaul check`: reports all errors in workflows at once.
 
 use std::io::Write;
 use std::path::Path;
@@ -76,7 +76,7 @@ fn reports(args: &Args, disk: &Disk) -> Result<Vec<(String, CheckReport)>> {
     Ok(reports)
 }
 
-/// The workflows that a path or name stands for.
+/// The workflows that a path or a name refers to.
 fn entries(path: &str, disk: &Disk) -> Result<Vec<WorkflowEntry>> {
     let folder = Path::new(path);
     if !folder.is_dir() || library::file_in(folder).is_some() {
@@ -84,7 +84,7 @@ fn entries(path: &str, disk: &Disk) -> Result<Vec<WorkflowEntry>> {
     }
     let found = library::in_folder(WorkflowOrigin::Path, folder);
     if found.is_empty() {
-        bail!("{path} holds no workflows");
+        bail!("{path} contains no workflows");
     }
     Ok(found)
 }

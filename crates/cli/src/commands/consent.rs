@@ -1,4 +1,4 @@
-//! `longhaul consent`: what was let pass, what waits for it, and what was decided.
+//! `longhaul consent`: shows grants, waiting requests and past decisions.
 
 use std::process::ExitCode;
 
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })
 }
 
-/// Who gives and takes consent: nobody who was started by a step.
+/// The person who grants or revokes consent; an error in a process that a step started.
 fn person() -> Result<Option<String>> {
     let origin = identity::origin();
     match origin.inside.first() {
@@ -113,12 +113,12 @@ async fn give(engine: &Engine, args: &GrantArgs, by: Option<String>, json: bool)
             grant.with_context(|| format!("nothing is pending under {operation}; see: longhaul consent list"))?
         }
         (None, Some(what)) => named(args, what.parse()?, span, now, by)?,
-        (None, None) => bail!("what is granted? longhaul consent grant ACTION"),
+        (None, None) => bail!("name the action: longhaul consent grant ACTION"),
     };
     let said = format!("granted: {} for {}{}", grant.span.word(), grant.key, until(grant.until));
     let value = json!(grant);
     let id = engine.grant(grant, args.operation).await?;
-    tell(json, &with_id(value, id), &format!("{said}; take it back with: longhaul consent revoke {id}"))
+    tell(json, &with_id(value, id), &format!("{said}; revoke it with: longhaul consent revoke {id}"))
 }
 
 fn span(args: &GrantArgs) -> GrantSpan {
@@ -143,11 +143,11 @@ fn named(args: &GrantArgs, key: ConsentKey, span: GrantSpan, now: i64, by: Optio
 async fn revoke(engine: &Engine, what: &str, by: Option<String>, json: bool) -> Result<()> {
     if let Ok(id) = what.parse::<u64>() {
         engine.revoke_grant(id, by).await?;
-        return tell(json, &json!({"revoked": id}), &format!("grant {id} holds no more"));
+        return tell(json, &json!({"revoked": id}), &format!("grant {id} is revoked"));
     }
     let runs = engine.revoke(what.parse()?, by).await?;
     let told = if runs.is_empty() { String::new() } else { format!("; {} told", ui::count(runs.len(), "run")) };
-    tell(json, &json!({"revoked": what, "runs": runs}), &format!("nothing is granted for {what} any more{told}"))
+    tell(json, &json!({"revoked": what, "runs": runs}), &format!("all grants for {what} are revoked{told}"))
 }
 
 async fn list(engine: &Engine, json: bool) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `longhaul convert`: any dialect as native text.
+//! `longhaul convert`: prints a workflow of any dialect as native text.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Native files are laid out again with their comments; others are printed from their native tree.
+/// Native files are formatted with their comments; others are printed from their native tree.
 fn native_texts(report: &CheckReport, text: &str) -> Vec<(String, String)> {
     if report.dialect == Dialect::Native {
         let mut sources = Sources::default();

@@ -26,7 +26,7 @@ use crate::printer::OutputMode;
 use crate::screen::terminal;
 use crate::{identity, ui, width};
 
-/// The run of every demo.
+/// The id of the run in every demo.
 const RUN: &str = "demo";
 const WORKFLOW: &str = "code-review";
 const TASK: &str = "Export the orders of a customer as CSV";
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A demo under way.
+/// A demo in progress.
 struct Demo<'a> {
     args: &'a Args,
     folder: &'a Folder,
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 impl<'a> Demo<'a> {
-    /// Records the run; nothing is done yet.
+    /// Records the run; nothing has run yet.
     async fn start(args: &'a Args, folder: &'a Folder) -> Result<Self> {
         let project = Project { root: folder.repository(), user: None };
         let startable = engine_args::plan(&Disk::new(project.clone()), WORKFLOW)?;
@@ -100,7 +100,7 @@ impl<'a> Demo<'a> {
         Ok(Self { args, folder, engine, run })
     }
 
-    /// All of it; nothing if it was interrupted.
+    /// Plays the whole demo; `None` if the user interrupted it.
     async fn play(&self) -> Result<Option<(Option<Crash>, Json, bool)>> {
         self.say(introduction(self.folder))?;
         self.say(typed(&["longhaul", "run", WORKFLOW]))?;
@@ -125,7 +125,7 @@ impl<'a> Demo<'a> {
         if self.args.json { Ok(()) } else { ui::print_line(text) }
     }
 
-    /// Continues until the run is over, or asks.
+    /// Runs the workflow until it ends or asks.
     async fn drive(&self) -> Result<()> {
         if self.args.json {
             let is_patient = |state: &State| state.questions().next().is_none();
@@ -139,7 +139,7 @@ impl<'a> Demo<'a> {
         Ok(())
     }
 
-    /// Kills the engine in the middle, continues, and says what had to be done again.
+    /// Kills the engine in the middle, continues, and reports which steps ran again.
     async fn crash(&self) -> Result<Crash> {
         let pid = stage::drive_and_kill(self.folder, RUN, !self.args.json)?;
         let news = format!("■ kill -9 {pid}: the engine is gone, in the middle of two reviews");
@@ -150,7 +150,7 @@ impl<'a> Demo<'a> {
         let crash = Crash::of(&before, &self.events().await?);
         let [kept, again] = [&crash.kept, &crash.again].map(|steps| steps.join(", "));
         self.say(format!("\n{} {kept}", ui::good("Finished before the crash, and not done again:")))?;
-        self.say(format!("{} {again}", ui::bold("In the air when it happened, and begun again:")))?;
+        self.say(format!("{} {again}", ui::bold("Running when it happened, and started again:")))?;
         Ok(crash)
     }
 
@@ -164,7 +164,7 @@ impl<'a> Demo<'a> {
         Ok(state.questions().next().map(|(step, _)| step.path.clone()))
     }
 
-    /// Shows and keeps the report.
+    /// Shows and stores the report.
     async fn report(&self, path: &StepPath) -> Result<Json> {
         let state = self.engine.load(&self.run).await?.state;
         let report = state.find(path).map(|step| step.outcome.result.output.clone()).unwrap_or_default();
@@ -176,13 +176,13 @@ impl<'a> Demo<'a> {
         Ok(report)
     }
 
-    /// Asks whoever is there, and tells the run; whether the report was accepted.
+    /// Asks the user and sends the decision to the run; returns whether the user accepted the report.
     async fn decide(&self, path: StepPath) -> Result<bool> {
         let unasked = self.args.yes || self.args.json;
         let asks = !unasked && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let accepted = if asks { is_accepted()? } else { true };
         if !asks {
-            self.say("Nobody is asked here, so the report is accepted:")?;
+            self.say("The demo accepts the report without asking:")?;
         }
         self.say(typed(&["longhaul", if accepted { "approve" } else { "deny" }, RUN]))?;
         let answer = if accepted { Answer::Approve } else { Answer::Deny { reason: None } };
@@ -192,7 +192,7 @@ impl<'a> Demo<'a> {
 }
 
 impl Crash {
-    /// What the events before the crash and those after the end say.
+    /// Compares the events before the crash with the events at the end.
     fn of(before: &[Envelope], after: &[Envelope]) -> Self {
         let started = |events: &[Envelope]| -> Vec<String> {
             let paths = events.iter().filter_map(|envelope| match &envelope.event {
@@ -217,7 +217,7 @@ fn introduction(folder: &Folder) -> String {
     format!("{}\n\n{}\n", ui::bold("Longhaul, in a few seconds"), lines.join("\n"))
 }
 
-/// A command as one would type it.
+/// A command as the user would type it.
 fn typed(words: &[&str]) -> String {
     format!("{} {}", ui::dim("$"), ui::bold(words.join(" ")))
 }

@@ -1,4 +1,4 @@
-//! `longhaul fmt`: the canonical layout, comments kept.
+//! `longhaul fmt`: formats workflow files and keeps their comments.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ fn files(args: &Args) -> Result<Vec<PathBuf>> {
             bail!("`{path}` is built in and cannot be changed; `longhaul convert {path}` prints it");
         }
         if entry.origin == WorkflowOrigin::Shelf {
-            bail!("`{path}` is in the registry and is no file; `longhaul registry versions {path} --text` prints it");
+            bail!("`{path}` is in the registry and not a file; `longhaul registry versions {path} --text` prints it");
         }
         files.push(entry.file);
     }
@@ -99,7 +99,7 @@ fn one(file: &Path, only_check: bool) -> Result<bool> {
     Ok(changed)
 }
 
-/// Through a file beside it, so that a crash leaves the old text or the new one.
+/// Writes to a temporary file and renames it, so that a crash leaves the old text or the new one.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let mut beside = file.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));

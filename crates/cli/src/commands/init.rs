@@ -1,4 +1,4 @@
-//! `longhaul init`: hooks Longhaul up with the editors and agents that are used here.
+//! `longhaul init`: connects Longhaul to the editors and agents that are used here.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal};
@@ -60,12 +60,12 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What is to be done, as it is put together.
+/// The planned changes, while `init` collects them.
 #[derive(Default)]
 struct Agenda {
-    /// What every file that is touched is to hold; nothing if it is to go.
+    /// The new text of every changed file; `None` if the file will be removed.
     files: BTreeMap<PathBuf, Option<String>>,
-    /// What was left alone, and why.
+    /// What `init` leaves unchanged, and why.
     left: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let scope = match (args.user, &home) {
         (false, _) => Scope::Project(project.root.clone()),
         (true, Some(home)) => Scope::User(home.clone()),
-        (true, None) => bail!("there is no home folder: without `--user`, this project is hooked up"),
+        (true, None) => bail!("there is no home folder; leave out `--user` to connect this project only"),
     };
     let editors = editors(args, &project.root, home.as_deref())?;
     let agenda = agenda(args, &scope, &editors)?;
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Those that are named, else those that are used here.
+/// The editors that the user named, else the editors that are used here.
 fn editors(args: &Args, project: &Path, home: Option<&Path>) -> Result<Vec<&'static Editor>> {
     let known = || editor::ALL.iter().map(|editor| editor.name).collect::<Vec<_>>().join(", ");
     if !args.editors.is_empty() {
@@ -120,7 +120,8 @@ fn agenda(args: &Args, scope: &Scope, editors: &[&Editor]) -> Result<Agenda> {
     Ok(agenda)
 }
 
-/// How the server is started. A project's files are for everybody: they name the program, not its place, where that works.
+/// The command that starts the server. Files of a project are shared, so they name the program without its path if a
+/// shell finds it.
 fn server(args: &Args, scope: &Scope) -> Result<Server> {
     let this = std::env::current_exe().context("this program cannot be found")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -135,7 +136,7 @@ fn server(args: &Args, scope: &Scope) -> Result<Server> {
 }
 
 impl Agenda {
-    /// What a file holds after everything so far.
+    /// The text of a file after all planned changes so far.
     fn text(&self, file: &Path) -> Result<Option<String>> {
         if let Some(text) = self.files.get(file) {
             return Ok(text.clone());
@@ -171,7 +172,7 @@ impl Agenda {
         Ok(())
     }
 
-    /// Who does prompts that name nobody, where the settings do not say yet.
+    /// Plans the default agent for prompts, if the settings do not choose one yet.
     fn agent(&mut self, args: &Args, scope: &Scope) -> Result<()> {
         let file = scope.settings();
         let before = self.text(&file)?.unwrap_or_default();
@@ -212,7 +213,7 @@ impl Agenda {
         Ok(())
     }
 
-    /// All that we wrote, for whichever workflow.
+    /// Plans the removal of all slash commands that we wrote, for every workflow.
     fn remove_commands(&mut self, folder: &Path) -> Result<()> {
         let Ok(files) = std::fs::read_dir(folder) else { return Ok(()) };
         for file in files.filter_map(Result::ok).map(|file| file.path()) {
@@ -233,7 +234,7 @@ impl Agenda {
     }
 }
 
-/// What a project holds is for those who work in it.
+/// Whether a workflow of this origin gets a slash command in this scope.
 fn is_for(scope: &Scope, origin: WorkflowOrigin) -> bool {
     matches!(
         (scope, origin),
@@ -243,19 +244,19 @@ fn is_for(scope: &Scope, origin: WorkflowOrigin) -> bool {
     )
 }
 
-/// Whether a name can be a file's and a command's.
+/// Whether a name can be the name of a file and of a command.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '-' | '_'))
 }
 
-/// Shows the changes, and makes them if that is wanted. True if there is nothing left to do.
+/// Shows the changes, and makes them if the user agrees. Returns true if nothing is left to do.
 fn settle(args: &Args, scope: &Scope, changes: &[Change], left: &[String]) -> Result<bool> {
     for change in changes {
         ui::say(change.diff(&scope.shown(&change.file)));
     }
     left.iter().for_each(|left| ui::say(format!("{} {left}", ui::bad("left alone:"))));
     if changes.is_empty() {
-        ui::say(if args.remove { "nothing of ours is there" } else { "everything is there already" });
+        ui::say(if args.remove { "there is nothing to remove" } else { "everything is there already" });
         return Ok(true);
     }
     if args.dry_run || !args.yes && !is_wanted(changes.len())? {
@@ -265,20 +266,20 @@ fn settle(args: &Args, scope: &Scope, changes: &[Change], left: &[String]) -> Re
     changes.iter().filter(|change| args.remove && change.what == What::Edit).for_each(forget_backup);
     let done = ui::count(changes.len(), "file");
     ui::say(if args.remove {
-        format!("{done} cleared up")
+        format!("{done} cleaned up")
     } else {
         format!(
-            "{done} written. Start your editor again and ask it to run a workflow; `longhaul init --remove` takes it back"
+            "{done} written. Start your editor again and ask it to run a workflow; `longhaul init --remove` undoes this"
         )
     });
     Ok(true)
 }
 
-/// What a file is again needs no copy beside it.
+/// Removes the backup if the file has its old text again.
 fn forget_backup(change: &Change) {
     let backup = backup_of(&change.file);
     if std::fs::read_to_string(&backup).ok() == change.after {
-        // A copy too many harms nobody.
+        // A leftover copy does no harm.
         let _ = std::fs::remove_file(backup);
     }
 }

@@ -1,4 +1,4 @@
-//! `longhaul list`: the workflows that can be found by name.
+//! `longhaul list`: lists the workflows that can be found by name.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 pub(super) struct Row {
     pub(super) entry: WorkflowEntry,
     pub(super) description: String,
-    /// `None` if it has errors.
+    /// `None` if the workflow has errors.
     steps: Option<usize>,
     hides: Vec<WorkflowEntry>,
 }
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One row a name: the first entry wins and hides the others.
+/// One row per name: the first entry wins and hides the others.
 pub(super) fn rows(disk: &Disk, parts: bool) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for entry in disk.library.all() {

@@ -1,4 +1,4 @@
-//! `longhaul logs`: what the attempts of a run printed, and what its agents said and did, from its files.
+//! `longhaul logs`: prints the output of a run's attempts and the transcripts of its agents, from its files.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -18,12 +18,12 @@ use crate::engine_args::{self, EngineArgs};
 use crate::live::{self, Live};
 use crate::{format_event, ui};
 
-/// How much is carried at once.
+/// How many bytes are read at once.
 const CHUNK_BYTES: u64 = 64 << 10;
 /// How long to wait for more.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What an agent said and did.
+/// The transcript of an agent.
 const TRANSCRIPT: &str = "transcript.jsonl";
 /// The files of an attempt that are printed.
 const STREAMS: [&str; 3] = [TRANSCRIPT, "stdout", "stderr"];
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             live: Live::default(),
         };
         loop {
-            // In this order: what was printed before the end is there once the end is.
+            // In this order: if the run is over now, all its output can be read below.
             let over = engine.load(&reader.run).await?.state.is_finished();
             reader.look().await?;
             let printed = reader.print()?;
@@ -83,36 +83,36 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })
 }
 
-/// What was read so far.
+/// The state of reading: what was printed so far.
 struct Reader<'a> {
     engine: &'a Engine,
     run: RunId,
     step: Option<StepPath>,
     json: bool,
-    /// The last event that was looked at.
+    /// The last event that was read.
     after: u64,
     attempts: Vec<Attempt>,
-    /// Whose output was printed last.
+    /// The attempt and the stream whose output was printed last.
     shown: Option<(usize, &'static str)>,
-    /// Whether what was printed last did not end its line.
+    /// Whether the last printed output did not end its line.
     open_line: bool,
     foreign: ui::Foreign,
-    /// Bytes of each output that were printed.
+    /// The number of printed bytes of each stream.
     read: HashMap<(usize, &'static str), u64>,
-    /// Lines of agents that are not complete.
+    /// Incomplete lines of agents.
     live: Live,
 }
 
-/// An attempt that was begun.
+/// A started attempt.
 struct Attempt {
     path: StepPath,
     number: u32,
-    /// What it used, once it is over; taken when that was printed.
+    /// What it used, once it is over; `None` again after it was printed.
     used: Option<Usage>,
 }
 
 impl Reader<'_> {
-    /// Finds attempts that were begun since the last look.
+    /// Finds attempts that started since the last call.
     async fn look(&mut self) -> Result<()> {
         loop {
             let events = self.engine.events(&self.run, self.after, 1000).await?;
@@ -145,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Files are where the attempt was made.
+    /// Says on which machine the files of an attempt are.
     fn say_where(&self, path: &StepPath, attempt: u32, host: Option<&str>) {
         let is_here = || self.engine.attempt_dir(&self.run, path, attempt).exists();
         match host.filter(|_| !is_here()) {
@@ -162,14 +162,14 @@ impl Reader<'_> {
         ui::is_at(&path.to_string(), &step.to_string())
     }
 
-    /// Prints what is new; whether there was something.
+    /// Prints new output; returns whether there was some.
     fn print(&mut self) -> Result<bool> {
         let mut printed = false;
         for at in 0..self.attempts.len() {
             for stream in STREAMS {
                 printed |= self.print_new((at, stream))?;
             }
-            // What was said before the end was read above.
+            // The output before the end was read above.
             self.print_end(at)?;
         }
         Ok(printed)
@@ -196,10 +196,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Prints what an agent said and did: whole lines of its transcript.
+    /// Prints whole lines of an agent's transcript.
     fn print_entries(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
         for line in String::from_utf8_lossy(bytes).lines() {
-            // A version to come may keep more than this one knows.
+            // A later version may write entries that this one does not know.
             let Ok(entry) = serde_json::from_str::<TranscriptEntry>(line) else { continue };
             let Attempt { path, number, .. } = &self.attempts[at];
             if self.json {
@@ -212,7 +212,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Prints what an agent used whose attempt is over.
+    /// Prints what an agent used, when its attempt is over.
     fn print_end(&mut self, at: usize) -> Result<()> {
         let told = !self.json && self.read.contains_key(&(at, TRANSCRIPT));
         let Some(used) = self.attempts[at].used.take().filter(|_| told) else { return Ok(()) };
@@ -243,7 +243,7 @@ impl Reader<'_> {
         Ok(out.flush()?)
     }
 
-    /// Ends a line that a command left open: what comes next is none of it.
+    /// Ends a line that a command left open, so that the next output starts on its own line.
     fn end_line(&mut self) -> Result<()> {
         let mut out = std::io::stdout().lock();
         out.write_all(&self.foreign.finish())?;
@@ -253,13 +253,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Ends the last line, where a person sees it. A program gets what was printed and nothing else.
+    /// Ends the last line on a terminal. A program gets exactly the printed bytes.
     fn end(&mut self) -> Result<()> {
         self.open_line &= self.foreign.is_terminal();
         self.end_line()
     }
 
-    /// Says whose output comes, where that changes.
+    /// Prints a heading when the output of another step follows.
     fn head(&mut self, key: (usize, &'static str)) -> Result<()> {
         if self.shown.replace(key) != Some(key) {
             self.end_line()?;
@@ -271,7 +271,7 @@ impl Reader<'_> {
     }
 }
 
-/// The next whole lines of a file, at least one however long it is; none while there is none.
+/// The next whole lines of a file, at least one, however long it is; empty if there is no whole line.
 fn read_lines(file: &Path, from: u64) -> Result<Vec<u8>> {
     let mut most = CHUNK_BYTES;
     loop {
@@ -287,7 +287,7 @@ fn read_lines(file: &Path, from: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// The next bytes of a file; none where there is no file.
+/// The next bytes of a file; empty if the file does not exist.
 fn read_from(file: &Path, from: u64, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut opened = match std::fs::File::open(file) {

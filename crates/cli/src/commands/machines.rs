@@ -1,4 +1,4 @@
-//! `longhaul machines`: what to do about the machines of a fleet.
+//! `longhaul machines`: continues runs whose machine is lost.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `longhaul mcp`: workflows as tools of an editor or an agent, over the Model Context Protocol.
+//! `longhaul mcp`: offers workflows as tools to an editor or an agent, over the Model Context Protocol.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    // What was under way has come to its end by then; a read from a terminal never would.
+    // All work has ended by then, but a read from a terminal may never end.
     engine_args::block_on_and_leave(async {
         let stop = CancellationToken::new();
         engine_args::stop_on_signals(stop.clone())?;
@@ -65,14 +65,14 @@ async fn serve(args: &Args, setup: ServerSetup) -> Result<()> {
         return longhaul_server::pipes(AppState::new(setup)).await;
     };
     let file = setup.data_dir.join("token");
-    let token = Token::of(&file).with_context(|| format!("the token cannot be had from {}", file.display()))?;
+    let token = Token::of(&file).with_context(|| format!("the token cannot be read from {}", file.display()))?;
     let secret = token.is_new.then(|| token.reveal().to_owned());
     let doors = Doors { address, token, hosts: args.allow_host.clone(), origins: args.allow_origin.clone() };
     let ready = |url: &str| {
         if let Some(secret) = &secret {
             ui::say(format!("a token was made, and is shown only this once: {secret}"));
         }
-        ui::say(format!("clients show the token in {} (Authorization: Bearer …)", file.display()));
+        ui::say(format!("clients send the token in {} (Authorization: Bearer …)", file.display()));
         if !address.ip().is_loopback() {
             ui::say(
                 "other machines can reach this; the token and what it gives are sent in the open unless something else encrypts them",
@@ -83,7 +83,7 @@ async fn serve(args: &Args, setup: ServerSetup) -> Result<()> {
     longhaul_server::protocol_over_http(AppState::new(setup), doors, ready).await
 }
 
-/// Where the server keeps what is its own, and nobody commits.
+/// The folder for the server's own files; it is not committed.
 fn data_dir(args: &EngineArgs) -> Result<PathBuf> {
     let folder = engine_args::data_dir(args)?.join("mcp");
     private::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;

@@ -1,4 +1,4 @@
-//! `longhaul new`: a workflow to begin with, and a test of it.
+//! `longhaul new`: writes a new workflow and a test for it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::ui;
 
-/// What can be begun with: its name, the workflow, and its tests.
+/// The templates: name, workflow and tests.
 const TEMPLATES: [(&str, &str, &str); 3] = [
     ("steps", include_str!("../new/steps.yaml"), include_str!("../new/steps.test.yaml")),
     ("loop", include_str!("../new/loop.yaml"), include_str!("../new/loop.test.yaml")),
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Names that are fit for files, commands and other workflows alike.
+/// Whether a name fits for files, commands and other workflows.
 fn is_fit(name: &str) -> bool {
     let letters = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     name.len() <= 60 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(letters)
@@ -86,7 +86,7 @@ fn texts(disk: &Disk, from: &str, name: &str) -> Result<(String, Option<String>)
     }
     let entry = disk.library.find(from).with_context(|| {
         let templates: Vec<&str> = TEMPLATES.iter().map(|(name, ..)| *name).collect();
-        format!("there is no `{from}` to begin with: it can be {}, or a name of `longhaul list`", templates.join(", "))
+        format!("there is no template `{from}`: it can be {}, or a name of `longhaul list`", templates.join(", "))
     })?;
     let text = disk.text(&entry)?;
     let old = format!("name: {from}");
@@ -94,7 +94,7 @@ fn texts(disk: &Disk, from: &str, name: &str) -> Result<(String, Option<String>)
     Ok((lines.collect(), None))
 }
 
-/// Writes a file that is not there yet.
+/// Writes a file that does not exist yet.
 fn write(file: &Path, text: &str) -> Result<PathBuf> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;

@@ -1,4 +1,4 @@
-//! `longhaul registry proposals`: changes to workflows in the registry that wait for a decision.
+//! `longhaul registry proposals`: handles changes to workflows in the registry that wait for a decision.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                         Ok((shelf.seq + 1, vec![shelf.propose(workflow, proposing.clone(), now)?]))
                     })
                     .await?;
-                tell(args.json, &json!({"proposal": id}), &format!("proposal {id} waits for somebody to decide"))
+                tell(args.json, &json!({"proposal": id}), &format!("proposal {id} waits for a decision"))
             }
             What::Approve(decide) => review(&engine, decide, true, args.json).await,
             What::Reject(decide) => review(&engine, decide, false, args.json).await,
@@ -173,7 +173,7 @@ async fn apply(engine: &Engine, disk: &Disk, decide: &Decide, json: bool) -> Res
     let shelf = engine.registry().await?;
     let (id, workflow) = (decide.id, workflow_of(&shelf, decide.id)?);
     let text = shelf.proposal(id).map(|proposal| proposal.proposing.text.clone()).with_context(|| unknown(id))?;
-    // What was right when it was proposed may not be so any more.
+    // A text that was right when it was proposed may be wrong now, so it is checked again.
     disk.shelve(&workflow, &text.text).map_err(anyhow::Error::msg)?;
     engine.change_registry(|shelf, now| Ok(((), vec![shelf.apply_proposal(&workflow, id, &change, now)?]))).await?;
     tell(

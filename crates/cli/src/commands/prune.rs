@@ -1,5 +1,5 @@
-//! `longhaul prune`: forgets old runs. `longhaul import`: brings one back. `longhaul export`: a run as one document, to keep it
-//! elsewhere.
+//! `longhaul prune`: deletes old runs. `longhaul import`: restores one. `longhaul export`: prints a run as one
+//! document.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 format!("{count} removed; longhaul import brings one back from {}", folder.display())
             }
             (None, true) => format!("{count} removed"),
-            (_, false) => format!("{count} would go; do it with --yes"),
+            (_, false) => format!("{count} would be deleted; add --yes to delete them"),
         });
         Ok(ExitCode::SUCCESS)
     })
@@ -105,7 +105,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode> {
     })
 }
 
-/// What can be read of a run whose history cannot be read to its end.
+/// Exports the readable part of a run whose history is damaged.
 async fn export_damaged(engine: &Engine, run: &RunId) -> Result<ExitCode> {
     let row = engine.row(run).await?.context("the run is gone")?;
     let readable = engine.readable(run).await?;
@@ -147,9 +147,9 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
                     }
                     runs.push(run);
                 }
-                // The others are brought back all the same.
+                // The other files are still imported.
                 Err(error) => {
-                    ui::say(format!("{}: not brought back: {error}", file.display()));
+                    ui::say(format!("{}: not imported: {error}", file.display()));
                     refused.push(json!({"file": file, "why": error.to_string()}));
                 }
             }

@@ -1,4 +1,4 @@
-//! `longhaul registry`: workflows that the store keeps for everybody who uses it, with their versions and proposals.
+//! `longhaul registry`: workflows that the store keeps for all its users, with their versions and proposals.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Commands under their old names: they work, and name the new one.
+//! Keeps the old names of commands: they work, and name the new command.
 
 use std::process::ExitCode;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(command: Renamed) -> Result<ExitCode> {
     }
 }
 
-/// Names the new command, to a person.
+/// Prints the new name of a command, but not with `--json`.
 fn note(json: bool, old: &str, new: &str) {
     if !json {
         ui::say(format!("note: `longhaul {old}` is now `longhaul {new}`; the old name still works in this version"));

@@ -1,4 +1,4 @@
-//! `longhaul run` and `longhaul resume`: a run in the foreground.
+//! `longhaul run` and `longhaul resume`: runs a workflow in the foreground.
 
 use std::cell::Cell;
 use std::io::IsTerminal;
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     manner: MannerArgs,
 }
 
-/// How a run is shown.
+/// The options that choose how a run is shown.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct MannerArgs {
     /// Print events as JSON, one per line
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 let shown = engine.load(&run).await?.state.seq;
                 (run, shown)
             }
-            // Of the first event, the line that names the run tells people enough.
+            // For people, the line that names the run replaces the first event.
             None => {
                 engine_args::warn_of_no_project(&engine)?;
                 let app = App::new(engine.clone());
@@ -149,7 +149,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })
 }
 
-/// Says that the project has a workflow under a name that means another one elsewhere.
+/// Says that a workflow of the project hides another one with the same name.
 fn say_what_is_hidden(disk: &Disk, entry: &WorkflowEntry) {
     let is_hidden = |other: &WorkflowEntry| {
         other.name == entry.name && matches!(other.origin, WorkflowOrigin::User | WorkflowOrigin::Builtin)
@@ -161,11 +161,12 @@ fn say_what_is_hidden(disk: &Disk, entry: &WorkflowEntry) {
     }
 }
 
-/// Says which project this is, and who keeps the run: both are found by looking upwards, and may not be what was meant.
+/// Prints the project and the store of the run. Longhaul finds both by searching upwards, so they may not be the ones
+/// that the user expects.
 fn say_where(args: &Args, run: &RunId) -> Result<()> {
     let (project, store) = (Project::current()?.root, engine_args::store_name(&args.engine)?);
     match args.manner {
-        // On standard output are events alone.
+        // Standard output is for events only.
         MannerArgs { json: true, .. } => ui::say(json!({"run": run, "project": project, "store": store})),
         MannerArgs { quiet: true, .. } => {}
         _ => ui::say(ui::dim(format!("project {}, store {store}", project.display()))),
@@ -186,7 +187,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     })
 }
 
-/// What there is to say about a run that nothing can be done for any more; its exit code is that of the run.
+/// Reports a run that cannot continue; the exit code is that of the run.
 fn over(run: &RunId, state: &State) -> Result<ExitCode> {
     let (word, succeeded) = (state.status(), state.status() == RunStatus::Succeeded);
     let more = if succeeded {
@@ -219,7 +220,8 @@ fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
     Ok(given)
 }
 
-/// Drives a run and shows what happens after an event, until it is over, parked, or waits for somebody who is not there.
+/// Runs a run and prints the events after `after`, until the run ends, is stopped, or waits for a person who is not at
+/// the terminal.
 async fn foreground(engine: &Engine, run: &RunId, manner: OutputMode, after: u64) -> Result<ExitCode> {
     let stop = CancellationToken::new();
     let idle = show(engine, run, Showing { manner, attended: is_attended(), after }, &stop).await?;
@@ -229,18 +231,18 @@ async fn foreground(engine: &Engine, run: &RunId, manner: OutputMode, after: u64
     conclude(engine, run, &idle, &stop).await
 }
 
-/// What of a run is shown, and how.
+/// What `show` prints of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Showing {
-    /// How.
+    /// The output mode.
     pub(super) manner: OutputMode,
-    /// Whether somebody is there who could answer.
+    /// Whether a person at the terminal could answer.
     pub(super) attended: bool,
-    /// The last event that is known already; 0 for none.
+    /// The last event that the user has seen; 0 for none.
     pub(super) after: u64,
 }
 
-/// The same, without a word about what came of it.
+/// The same, without a message about the result.
 pub(super) async fn show(engine: &Engine, run: &RunId, showing: Showing, stop: &CancellationToken) -> Result<Idle> {
     let Showing { manner, attended, after } = showing;
     let shown = CancellationToken::new();
@@ -259,12 +261,12 @@ pub(super) async fn show(engine: &Engine, run: &RunId, showing: Showing, stop: &
     idle
 }
 
-/// Whether somebody is at the terminal who could answer.
+/// Whether a person at the terminal could answer.
 fn is_attended() -> bool {
     std::io::stdin().is_terminal()
 }
 
-/// Nobody at the terminal means nobody to answer: a run that waits for people alone is left waiting.
+/// Runs a run. Without a person at the terminal it stops when the run waits only for people.
 async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, patience: Patience) -> Result<Idle> {
     let plan = engine.load(run).await?.plan;
     let told = Cell::new(!patience.speaks);
@@ -277,22 +279,22 @@ async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, patience:
     Ok(engine.drive(run, stop.clone(), patient).await?)
 }
 
-/// Whether a limit has paused the run to ask. Who pauses it by hand is there to let it continue.
+/// Whether a limit has paused the run to ask. If a person paused it, that person can continue it.
 fn asks_by_a_pause(plan: &Plan, state: &State) -> bool {
     let asks = plan.units.iter().any(|unit| unit.limits.on_exceed == OnExceed::Ask);
     state.paused && asks && !state.account.limits_reached.is_empty() && state.open_attempts().next().is_none()
 }
 
-/// For whom a run waits, and who is told.
+/// How long to wait for a run, and whether to print why it waits.
 #[derive(Debug, Clone, Copy)]
 struct Patience {
-    /// Whether somebody is there who could answer.
+    /// Whether a person at the terminal could answer.
     attended: bool,
-    /// Whether lines can be printed.
+    /// Whether this process may print lines.
     speaks: bool,
 }
 
-/// What a run waits for that is not let in.
+/// Why a queued run does not start yet.
 fn queued(plan: &Plan, state: &State) -> String {
     let group = state.started.as_ref().and_then(|started| group(plan, started)?.ok()).unwrap_or_default();
     let max = plan.main().concurrency.as_ref().map_or(1, |concurrency| concurrency.max);
@@ -331,7 +333,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
             }
             let asked = state.questions().count();
             if asked == 0 && state.hosted().next().is_some() {
-                ui::say(format!("{run} waits for the client that hosts it; longhaul status {run} shows who has what"));
+                ui::say(format!("{run} waits for its client; longhaul status {run} shows which steps it has"));
                 return Ok(ExitCode::from(WAITING));
             }
             ui::say(format!("{run} waits for {}; then: longhaul resume {run}", ui::count(asked.max(1), "answer")));

@@ -1,4 +1,4 @@
-//! `longhaul runs`, `status`, `events`, `outputs`: looking at runs.
+//! `longhaul runs`, `status`, `events`, `outputs`: shows runs.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::engine_args::{self, EngineArgs};
 use crate::{format_event, numbers, ui, width};
 
-/// As long as an id that nobody chose.
+/// The length of a generated run id.
 const ID_COLUMNS: usize = 11;
 
 /// List the runs of this project with their status, newest first
@@ -118,13 +118,13 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
     })
 }
 
-/// The status of a run in lists: a run that waits for a person needs one.
+/// The status of a run in lists: `needs you` if the run waits for a person.
 fn in_lists<'s>(status: &'s str, waiting_for: &[String]) -> &'s str {
     let is_person = |what: &String| matches!(what.as_str(), "approval" | "question" | "operator" | "machine");
     if status == "waiting" && waiting_for.iter().any(is_person) { "needs you" } else { status }
 }
 
-/// That there is nothing to list, and where that was looked for.
+/// The message for an empty list, with the place that was searched.
 fn none(args: &ListArgs) -> Result<String> {
     let store = engine_args::store_name(&args.engine)?;
     Ok(match args.status.is_empty() && args.workflow.is_none() {
@@ -133,7 +133,7 @@ fn none(args: &ListArgs) -> Result<String> {
     })
 }
 
-/// The newest run there is.
+/// The newest run.
 async fn newest(engine: &Engine) -> Result<RunId> {
     let rows = engine.list(Query { limit: 1, ..Query::default() }).await?;
     rows.into_iter().next().map(|row| row.run).context("there is no run yet; longhaul run WORKFLOW makes one")
@@ -178,11 +178,11 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
     })
 }
 
-/// What there is to type about a question.
+/// The command that answers a question.
 fn answers(run: &RunId, asked: &view::Asked) -> String {
     let choices: Vec<String> = asked.choices.iter().map(|choice| plain(choice)).collect();
     let offered = match asked.kind {
-        // Their words are part of what is typed.
+        // Their choices are part of the command below.
         QuestionKind::Operator | QuestionKind::Machine => String::new(),
         _ if choices.is_empty() => String::new(),
         _ => format!("   [{}]", choices.join(", ")),
@@ -223,7 +223,7 @@ async fn hosts(engine: &Engine, run: &RunId) -> Result<HashMap<StepPath, String>
                 | Event::AttemptClaimed { path, host: Some(host), .. } => {
                     hosts.insert(path, host);
                 }
-                // It is on none until somebody takes it.
+                // It is on no machine until a worker claims it.
                 Event::AttemptStarted { path, queued: Some(_), .. } | Event::AttemptReleased { path, .. } => {
                     hosts.remove(&path);
                 }
@@ -235,7 +235,7 @@ async fn hosts(engine: &Engine, run: &RunId) -> Result<HashMap<StepPath, String>
 }
 
 fn add_step(page: &mut String, step: &view::StepView, hosts: &HashMap<StepPath, String>, depth: usize) {
-    // What waits for somebody to make it has not begun.
+    // A step that waits for a worker has not started.
     let is_queued = matches!(step.waiting_for, Some(Awaited::Worker | Awaited::Machine));
     let begun = step.attempts.saturating_sub(u32::from(is_queued));
     let again = if begun > 1 { format!("  ({begun} attempts)") } else { String::new() };
@@ -249,7 +249,7 @@ fn add_step(page: &mut String, step: &view::StepView, hosts: &HashMap<StepPath, 
     step.steps.iter().for_each(|inner| add_step(page, inner, hosts, depth + 1));
 }
 
-/// Who, in which conversation, since when.
+/// The agent, its conversation, and when it started.
 fn at_work(agent: &view::AtWork) -> String {
     let session = agent.session.as_ref().map_or_else(String::new, |id| format!(", session {}", plain(id)));
     format!("  {}{session}, since {}", agent.name, moment(agent.since / 1000 * 1000))
@@ -259,7 +259,7 @@ pub(crate) fn events(args: &EventsArgs) -> Result<ExitCode> {
     print_events(args)
 }
 
-/// Prints what happened and what happens, until the run is over.
+/// Prints past and new events, until the run is over.
 pub(crate) fn follow(run: &str, engine: &EngineArgs, json: bool) -> Result<ExitCode> {
     print_events(&EventsArgs { run: run.to_owned(), step: None, follow: true, engine: engine.clone(), json })
 }
@@ -298,7 +298,7 @@ fn print_events(args: &EventsArgs) -> Result<ExitCode> {
     })
 }
 
-/// Whether an event is about a step, or one inside it.
+/// Whether an event is about a step or something inside it.
 fn is_about(envelope: &Envelope, step: &StepPath) -> bool {
     let event = serde_json::to_value(envelope).unwrap_or_default();
     event.get("path").and_then(Value::as_str).is_some_and(|path| ui::is_at(path, &step.to_string()))

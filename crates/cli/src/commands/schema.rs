@@ -1,4 +1,4 @@
-//! `longhaul schema`: the JSON Schema of workflow files, for editors.
+//! `longhaul schema`: prints the JSON Schema of workflow files, for editors.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::ui;
 
-/// Files that the schema is for, seen from the project's folder.
+/// The files that the schema applies to, relative to the project's folder.
 const PATTERNS: &[&str] = &[
     ".longhaul/workflows/*.yaml",
     ".longhaul/workflows/*/workflow.yaml",
@@ -75,7 +75,7 @@ fn editors() -> [(PathBuf, Value); 2] {
     [(PathBuf::from(".vscode/settings.json"), vscode), (PathBuf::from(".zed/settings.json"), zed)]
 }
 
-/// The settings with ours added; `None` if the file is not plain JSON.
+/// The settings with our entries added; `None` if the file is not plain JSON.
 fn merge(path: &Path, ours: &Value) -> Result<Option<Value>> {
     let mut settings = match std::fs::read_to_string(path) {
         Ok(text) if !text.trim().is_empty() => match serde_json::from_str(&text) {

@@ -1,4 +1,4 @@
-//! `longhaul serve`: the API and the dashboard, with the engine behind them. `longhaul ui`: opens it.
+//! `longhaul serve`: serves the API and the dashboard, and runs workflows. `longhaul ui`: opens the dashboard.
 
 mod place;
 mod token;
@@ -21,9 +21,9 @@ use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui as terminal};
 use place::Place;
 
-/// Where it listens if nobody says otherwise.
+/// The default address.
 const USUAL: &str = "127.0.0.1:8975";
-/// How long a worker rests that could not reach the store.
+/// How long a worker waits after it could not reach the store.
 const REST: Duration = Duration::from_secs(5);
 
 /// Serve the API and the dashboard, and run workflows
@@ -95,7 +95,7 @@ fn site(args: &Args, engine: &Engine, place: &Place, stop: &CancellationToken, k
     Ok(Site { desk: AppState::new(setup), keys, hosts, store, drives: !args.no_drive })
 }
 
-/// Does the work of runs and lets schedules fire, until it is stopped.
+/// Runs workflows and fires schedules, until it is stopped.
 async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     if args.no_drive {
         return;
@@ -107,7 +107,7 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     let work = async {
         while !stop.is_cancelled() {
             let Err(error) = engine.work(stop.clone()).await else { continue };
-            terminal::say(format!("no work is done: {error}; that is tried again in a while"));
+            terminal::say(format!("the worker stopped: {error}; it tries again in a few seconds"));
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = tokio::time::sleep(REST) => {}
@@ -117,20 +117,20 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     let (.., small) =
         tokio::join!(work, times, engine_args::traced(engine, stop), engine_args::kept_small(engine, stop));
     if let Err(error) = small {
-        terminal::say(format!("old runs stay: {error:#}"));
+        terminal::say(format!("old runs cannot be removed: {error:#}"));
     }
 }
 
-/// A token for the user at this command line: the one who is shown it.
+/// A token for the user at this command line, who sees it.
 fn own_token(name: &str, until: Option<i64>) -> TokenRequest {
     let user = identity::origin().user.filter(|user| is_name(user));
     TokenRequest { role: Role::Admin, user, name: Some(name.to_owned()), until }
 }
 
-/// Says where it listens, and how to come in.
+/// Prints the address, and how to sign in.
 fn announce(args: &Args, address: SocketAddr, keys: &Keys, now: i64) -> Result<()> {
     let url = place::url(&address);
-    // Whoever has keys was shown one; a second first start would be a way in.
+    // If tokens exist, somebody has already seen one. Another "first start" would let anybody sign in.
     let login = match keys.all(now).is_empty() {
         true => Some(format!("{url}/login?token={}", keys.make(own_token("first", None), now)?.token)),
         false => None,
@@ -150,7 +150,7 @@ fn announce(args: &Args, address: SocketAddr, keys: &Keys, now: i64) -> Result<(
         Some(login) => {
             terminal::say(format!("a token was made, and is shown only this once; open:\n  {}", terminal::bold(login)))
         }
-        None => terminal::say("come in with the token that was shown at the first start, or: longhaul ui"),
+        None => terminal::say("sign in with the token from the first start, or run: longhaul ui"),
     }
     if args.no_drive {
         terminal::say("it only shows runs; `longhaul worker` does their work");
@@ -160,7 +160,7 @@ fn announce(args: &Args, address: SocketAddr, keys: &Keys, now: i64) -> Result<(
             "other machines can reach this; the token and what it gives are sent in the open unless something else encrypts them",
         );
     }
-    // Asking each agent for its version takes a while, and nobody has to wait for it.
+    // Asking each agent for its version takes time, so this runs in the background.
     drop(std::thread::Builder::new().spawn(|| terminal::say(super::agents::in_a_line())));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `longhaul completions` and `longhaul man`: what shells and readers of manuals want to know about the commands.
+//! `longhaul completions` and `longhaul man`: writes completion scripts and manual pages.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `longhaul show`: one workflow at a glance.
+//! `longhaul show`: summarises one workflow.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -107,7 +107,7 @@ fn gates(plan: &Plan) -> String {
     line("gates", plan.steps.iter().filter_map(gate).collect())
 }
 
-/// A step at which a person is asked.
+/// A step that asks a person, described.
 fn gate(step: &Step) -> Option<String> {
     match &step.form {
         Form::Approve(_) => Some(format!("{} (approval)", step.id)),

@@ -1,4 +1,4 @@
-//! `longhaul store`: looks at what keeps the runs, copies it, and moves it elsewhere.
+//! `longhaul store`: checks, backs up and copies the store.
 
 mod adopt;
 mod logins;
@@ -154,7 +154,7 @@ async fn check(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A file is copied as it is at this moment; a database has to stand still, or is left to its own tools.
+/// Backs up a file as it is now. For a database, all work must stop first, or its own tools do the backup.
 async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
     if file.exists() {
         bail!("{} exists; a backup is made into a new file", file.display());
@@ -163,7 +163,8 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
     match &place {
         StoreAddress::File(from) => {
             open_store::require(&place)?;
-            // It must be a store, and what was left of a crash must be put right: reading alone does neither.
+            // Opening proves that the file is a store, and recovers what a crash left behind. Reading alone does
+            // neither.
             let store =
                 Sqlite::open(from, SqliteOptions::default()).with_context(|| format!("{place} cannot be opened"))?;
             Sqlite::back_up(from, file)?;
@@ -172,7 +173,7 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
         StoreAddress::Database(_) => {
             transfer(&place, &StoreAddress::File(file.to_owned()))
                 .await
-                .context("pg_dump backs a database up that is in use")?;
+                .context("to back up a database that is in use, run pg_dump")?;
         }
     }
     ui::say(format!("{place} is backed up; use it with --store {}", file.display()));
@@ -193,7 +194,8 @@ async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says of runs that are not over that their files are here: from now on other machines could continue with them.
+/// Records that the files of open runs are on this machine, because other machines could continue these runs from now
+/// on.
 async fn settle(file: &Path, to: &StoreAddress) -> Result<()> {
     let (store, clock) = open_store::store(to)?;
     let folder = std::path::absolute(file)?;
@@ -220,7 +222,7 @@ async fn transfer(from: &StoreAddress, to: &StoreAddress) -> Result<Copied> {
     })
 }
 
-/// Attempts that somebody makes would be made twice: once by them, once by whoever opens the copy.
+/// Refuses to copy while attempts are running: they would run twice, once here and once from the copy.
 async fn refuse_busy(store: &dyn Store, clock: &dyn Clock) -> Result<()> {
     let now = clock.now_ms();
     let held = store.expired(i64::MAX, usize::MAX >> 1).await?;

@@ -1,4 +1,5 @@
-//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`, `leave`: telling a run something.
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`, `leave`: sends a
+//! message to a run.
 
 use std::process::ExitCode;
 
@@ -80,7 +81,7 @@ pub(crate) struct RetryArgs {
     json: bool,
 }
 
-/// What is told.
+/// The kind of message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum What {
     Approve,
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
 async fn carried_out(app: &App, run: &RunId, args: &Args, what: What, caller: &Caller) -> Result<Applied> {
     Ok(match (&args.value, args.step.is_some() && may_be_a_value(what)) {
         (None, false) => app.command(run, command(args, what, None)?, caller).await?,
-        // What is typed is a number, a list or a text: whatever fits what is asked.
+        // The typed value becomes a number, a list or a text, whichever the question accepts.
         _ => {
             let message = fitting(app, run, args, what, caller).await?;
             app.send(run, message, caller).await?
@@ -115,7 +116,7 @@ async fn carried_out(app: &App, run: &RunId, args: &Args, what: What, caller: &C
     })
 }
 
-/// Whether one word after the run can be the value, with the step left out.
+/// Whether one word after the run can be the value, if the user leaves out the step.
 fn may_be_a_value(what: What) -> bool {
     matches!(what, What::Answer | What::Edit)
 }
@@ -131,7 +132,7 @@ async fn fitting(app: &App, run: &RunId, args: &Args, what: What, caller: &Calle
     }
 }
 
-/// What is about the whole run.
+/// Sends a message about the whole run.
 pub(crate) fn whole(args: RunArgs, what: What) -> Result<ExitCode> {
     run(&Args { run: args.run, engine: args.engine, json: args.json, ..Args::default() }, what)
 }
@@ -151,7 +152,7 @@ pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
     })
 }
 
-/// Says what came of a command.
+/// Prints the result of a command.
 fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> {
     match applied {
         Ok(applied) if json => ui::print_json(&CommandOutcome::of(&applied))?,
@@ -166,7 +167,7 @@ fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same with the value in its place, where the step was left out: one word that no step is called by.
+/// The arguments with the step's word moved to the value, if no step has that name.
 fn without_step(args: &Args, what: What, state: &State) -> Option<Args> {
     let word = args.step.as_ref().filter(|_| args.value.is_none() && matches!(what, What::Answer | What::Edit))?;
     let is_step = word.parse().is_ok_and(|path: StepPath| state.find(&path).is_some());
@@ -196,7 +197,7 @@ fn command(args: &Args, what: What, value: Option<Json>) -> Result<RunCommand> {
     })
 }
 
-/// An answer, with whatever was said beside it.
+/// An answer, with the comment and the other options.
 fn answer(args: &Args, answer: Answer) -> Result<RunCommand> {
     let step = args.step.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
     let (comment, secret) = (args.comment.clone(), args.secret.clone());

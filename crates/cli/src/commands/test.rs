@@ -1,4 +1,4 @@
-//! `longhaul test`: the tests of a workflow, without a model.
+//! `longhaul test`: runs the tests of a workflow, without a model.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How a test went.
+/// The result of a test.
 #[derive(Debug, Serialize)]
 struct Outcome {
     file: String,
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ui::say(format!("{passed} passed, {failed} failed"));
     }
     if outcomes.is_empty() {
-        bail!("no test has such a name");
+        bail!("no test has this text in its name");
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -97,7 +97,7 @@ async fn one(subject: &Subject, file: &Path, test: &Test) -> Outcome {
     let began = Instant::now();
     let differences = match play(subject, test).await {
         Ok(played) => differences(&test.expect, &played),
-        Err(error) => vec![format!("it could not be played: {error:#}")],
+        Err(error) => vec![format!("it could not run: {error:#}")],
     };
     let ms = began.elapsed().as_millis();
     Outcome { file: disk::shown(file), name: test.name.clone(), ok: differences.is_empty(), ms, differences }
@@ -113,7 +113,7 @@ fn show(outcome: &Outcome, workflow: &str) -> Result<()> {
     Ok(())
 }
 
-/// The files of tests that are meant, each with the workflow that it is named after.
+/// The selected test files, each with the workflow that it is named after.
 fn files(disk: &Disk, what: Option<&str>) -> Result<Vec<(PathBuf, String)>> {
     let Some(what) = what else {
         let entries = disk.library.all().into_iter().filter(|entry| entry.file.is_file());

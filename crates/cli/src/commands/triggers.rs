@@ -1,4 +1,4 @@
-//! `longhaul triggers`: what starts workflows without anybody doing so by hand.
+//! `longhaul triggers`: manages schedules and webhooks that start workflows.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ use super::versions::{person, tell};
 use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, inputs, ui, width};
 
-/// Times of a schedule that are shown.
+/// How many future times of a schedule are shown.
 const NEXT_SHOWN: usize = 3;
 
 /// List, add, remove and fire triggers (schedules and webhooks)
@@ -173,7 +173,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     if let Some(workflow) = &args.workflow {
         disk.find(workflow)?;
     }
-    // One with mistakes may be fixed before the trigger fires.
+    // A workflow with errors may be fixed before the trigger fires.
     let plan = args.workflow.as_ref().and_then(|workflow| engine_args::plan(disk, workflow).ok());
     let paths = inputs::pairs(&args.map)?.into_iter();
     let trigger = Trigger {
@@ -192,7 +192,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
         .await?;
     let shelf = engine.registry().await?;
     let now = engine.now_ms();
-    let Some((_, armed)) = shelf.trigger(&id) else { bail!("the trigger `{}` was taken away meanwhile", args.name) };
+    let Some((_, armed)) = shelf.trigger(&id) else { bail!("the trigger `{}` was removed meanwhile", args.name) };
     let times: Vec<String> = next(armed, now).into_iter().map(moment).collect();
     let times = match times.as_slice() {
         [] => String::new(),
@@ -225,7 +225,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     let shelf = engine.registry().await?;
     let Some((id, armed)) = shelf.trigger(name) else { return Err(shelf.no_trigger(name).into()) };
     let trigger = &armed.trigger;
-    let Some(workflow) = &trigger.workflow else { bail!("`{name}` starts no workflow; it fires at its times alone") };
+    let Some(workflow) = &trigger.workflow else { bail!("`{name}` starts no workflow; it fires only at its times") };
     if !trigger.enabled {
         bail!("`{name}` is disabled; add it again without --disabled");
     }
@@ -233,7 +233,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     let plan = &startable.plan;
     let mut given = inputs::read(input, Some(plan))?;
     let payload = Json::Object(given.clone().into_iter().collect());
-    // What is only there to be mapped is no variable of the run.
+    // A value that is only there to be mapped is not a variable of the run.
     let declared = |name: &str| plan.main().inputs.keys().any(|known| known.as_str() == name);
     given.retain(|name, _| declared(name) || !trigger.reads(name));
     let order = StartOrder {
@@ -246,7 +246,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
         ui::print_json(&json!({"run": run, "trigger": id}))?;
     } else {
         ui::print_line(&run)?;
-        ui::say(format!("recorded; `longhaul worker` takes it up, or: longhaul resume {run}"));
+        ui::say(format!("recorded; `longhaul worker` runs it, or: longhaul resume {run}"));
     }
     Ok(ExitCode::SUCCESS)
 }

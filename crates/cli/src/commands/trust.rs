@@ -1,4 +1,4 @@
-//! `longhaul trust`: lets what a checkout tells agents take effect.
+//! `longhaul trust`: lets the agent settings of a checkout take effect.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -67,7 +67,7 @@ fn allow(folder: &Path, args: &Args) -> Result<ExitCode> {
     if args.json {
         ui::print_json(&json!({"folder": folder, "allowed": !args.revoke}))?;
     } else {
-        let word = if args.revoke { "is refused again if another user owns it" } else { "is used, whoever owns it" };
+        let word = if args.revoke { "is refused again if another user owns it" } else { "is used, with any owner" };
         ui::say(format!("the project in {} {word}", folder.display()));
     }
     Ok(ExitCode::SUCCESS)

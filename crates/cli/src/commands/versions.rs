@@ -1,4 +1,5 @@
-//! `longhaul registry push`, `list`, `versions` and `rollback`: workflows that the store keeps, and every text that they had.
+//! `longhaul registry push`, `list`, `versions` and `rollback`: stores workflows in the registry and keeps every
+//! version.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -74,7 +75,7 @@ pub(crate) struct OldArgs {
 }
 
 impl OldArgs {
-    /// The arguments of the command that is meant.
+    /// The arguments of the new command: `versions` with a name, else `list`.
     pub(super) fn split(self) -> Result<Args, ListArgs> {
         let Self { name, text, engine, json } = self;
         match name {
@@ -225,7 +226,7 @@ pub(crate) fn rollback(args: &RollbackArgs) -> Result<ExitCode> {
     })
 }
 
-/// The user here, unless they are a step of a run.
+/// The user of this process; an error if a step of a run started it.
 pub(super) fn person(what: &str) -> Result<Option<String>> {
     let origin = identity::origin();
     match origin.inside.first() {
@@ -234,7 +235,7 @@ pub(super) fn person(what: &str) -> Result<Option<String>> {
     }
 }
 
-/// The beginning of a hash, long enough to type.
+/// The first characters of a hash, enough to type.
 pub(super) fn short(hash: &str) -> String {
     hash.trim_start_matches("sha256:").chars().take(12).collect()
 }

@@ -1,4 +1,4 @@
-//! `longhaul watch` and `longhaul top`: looking at runs while they continue.
+//! `longhaul watch` and `longhaul top`: shows runs live.
 
 use std::process::ExitCode;
 

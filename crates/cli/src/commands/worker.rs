@@ -1,4 +1,4 @@
-//! `longhaul worker`: drives every run that has something to do. `longhaul fork`: a new run from an old one.
+//! `longhaul worker`: runs every run that has work. `longhaul fork`: starts a new run from an old one.
 
 use std::process::ExitCode;
 
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 ));
             }
             ui::say(format!(
-                "working {}, for whoever drives the runs, with the login `{login}`; Ctrl-C stops what is under way",
+                "working {}, for the engines that drive the runs, with the login `{login}`; Ctrl-C stops the running steps",
                 standing(args, &engine)?
             ));
             let (pulse, over) = (engine.pulse(), CancellationToken::new());
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         ui::say(format!(
-            "working {}; Ctrl-C stops what is under way and records it, a second one quits at once",
+            "working {}; Ctrl-C stops the running steps and records that, a second one quits at once",
             standing(args, &engine)?
         ));
         let place = args.engine.clone();
@@ -69,24 +69,24 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             over.cancel();
             worked
         };
-        // Heard from here on, so that nothing is missed of the first step.
+        // Subscribes before the work starts, so that no event of the first step is missed.
         let pulse = engine.pulse();
         let said = told(args, &engine, pulse, &over);
         let (traced, kept_small) = (engine_args::traced(&engine, &stop), engine_args::kept_small(&engine, &stop));
         tokio::join!(work, times, traced, kept_small, said).0?;
-        ui::say("stopped; nothing is under way here any more");
+        ui::say("stopped; no step is running here any more");
         Ok(ExitCode::SUCCESS)
     })
 }
 
-/// Says what becomes of the steps that it takes, unless that is left out.
+/// Prints what happens to the worker's steps, unless `--quiet` is set.
 async fn told(args: &Args, engine: &Engine, pulse: Receiver<EngineEvent>, over: &CancellationToken) {
     if !args.quiet {
         WorkerLog::of(engine).tell(pulse, over).await;
     }
 }
 
-/// On which store a worker works, for which project, and as what.
+/// The store, the project and the labels of a worker.
 fn standing(args: &Args, engine: &Engine) -> Result<String> {
     let project = engine.project().map_or_else(String::new, |project| format!(" in the project {project}"));
     Ok(format!(

@@ -1,4 +1,4 @@
-//! `longhaul workers`: who works for this store, and on what.
+//! `longhaul workers`: lists the workers of this store and their work.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use longhaul_runtime::{Present, Roster};
 use crate::engine_args::{self, EngineArgs};
 use crate::ui;
 
-/// After so long it is no news that a worker is silent.
+/// A worker that is silent for longer than this is not listed.
 const LONG_MS: i64 = 5 * 60 * 1000;
 
 /// List workers, their machines and work, and steps that wait for one
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 fn print(roster: &Roster, all: bool) -> Result<()> {
     if roster.workers.is_empty() {
-        ui::say("no worker has said that it is there; start one with: longhaul worker");
+        ui::say("no worker is running; start one with: longhaul worker");
     }
     let (gone, shown): (Vec<&Present>, Vec<&Present>) =
         roster.workers.iter().partition(|worker| !all && is_gone(worker, roster));
@@ -59,7 +59,8 @@ fn print(roster: &Roster, all: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether nobody looks for it any more: it holds nothing, and has been silent for minutes, or another one of its name came after it.
+/// Whether a worker can be left out of the list: it holds no attempt, and it has been silent for minutes or a newer
+/// worker has its name.
 fn is_gone(worker: &Present, roster: &Roster) -> bool {
     let came_after = |other: &Present| {
         (&other.name, &other.host) == (&worker.name, &worker.host)

@@ -1,11 +1,11 @@
-//! The folder of a demo: a small repository with a branch that wants a review, and what the agents will say.
+//! Makes the folder of a demo: a small repository with a branch to review, and the recorded replies of the agents.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// What is on `main`.
+/// The files on `main`.
 const BEFORE: [(&str, &str); 5] = [
     ("README.md", include_str!("files/before/README.md")),
     ("shop/__init__.py", ""),
@@ -13,17 +13,17 @@ const BEFORE: [(&str, &str); 5] = [
     ("shop/orders.py", include_str!("files/before/shop/orders.py")),
     ("tests/test_orders.py", include_str!("files/before/tests/test_orders.py")),
 ];
-/// What the branch changes.
+/// The files that the branch changes.
 const AFTER: [(&str, &str); 2] = [
     ("shop/orders.py", include_str!("files/after/shop/orders.py")),
     ("shop/export.py", include_str!("files/after/shop/export.py")),
 ];
-/// What the agents say.
+/// The recorded replies of the agents.
 const REPLIES: &str = include_str!("replies.yaml");
-/// The branch.
+/// The name of the branch.
 pub(crate) const BRANCH: &str = "export-orders";
 
-/// What the file of the store is called.
+/// The name of the store's file.
 pub(crate) const STORE: &str = "runs.db";
 
 /// The folder of one demo.
@@ -33,7 +33,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A new one among the temporary files.
+    /// Makes a new folder among the temporary files.
     pub(crate) fn new() -> Result<Self> {
         let root = unused(&std::env::temp_dir())?;
         let folder = Self { root };
@@ -55,7 +55,7 @@ impl Folder {
         self.root.join("replies.yaml")
     }
 
-    /// What keeps the run: here, so that nothing is left when the folder is removed.
+    /// The store of the run. It is in this folder, so removing the folder removes everything.
     pub(crate) fn store(&self) -> PathBuf {
         self.root.join(STORE)
     }
@@ -64,7 +64,7 @@ impl Folder {
         self.root.join("review.md")
     }
 
-    /// A home in which nothing is set.
+    /// An empty home folder, without settings.
     pub(crate) fn home(&self) -> PathBuf {
         self.root.join("home")
     }
@@ -88,7 +88,7 @@ impl Folder {
         self.git(&["commit", "-q", "-m", message])
     }
 
-    /// Git without anybody's settings: no signatures, no hooks, no templates.
+    /// Runs git without the user's settings: no signatures, no hooks, no templates.
     fn git(&self, args: &[&str]) -> Result<()> {
         let identity = ["-c", "user.name=Longhaul", "-c", "user.email=demo@localhost"];
         let mut command = Command::new("git");
@@ -105,7 +105,7 @@ impl Folder {
     }
 }
 
-/// Makes the first folder of our name that is free; whoever makes it owns it.
+/// Makes the first free folder with our name; creating it makes it ours.
 fn unused(beside: &Path) -> Result<PathBuf> {
     for number in 1..10_000 {
         let folder = beside.join(format!("longhaul-demo-{number}"));

@@ -1,4 +1,4 @@
-//! The report of a review for people: as lines of a terminal, and as Markdown.
+//! Formats the report of a review for people: as lines of a terminal, and as Markdown.
 
 use longhaul_core::Json;
 use longhaul_lang::diagnostic::plain;
@@ -36,7 +36,7 @@ fn entry(number: usize, finding: &Json, width: usize) -> Vec<String> {
     lines
 }
 
-/// The report as a file.
+/// The report as Markdown.
 pub(crate) fn markdown(report: &Json) -> String {
     let mut page = format!("# Review: {}\n\n{}\n", verdict(report), text(report, "summary"));
     for finding in list(report, "findings") {

@@ -1,4 +1,4 @@
-//! An engine in a process of its own, which can be killed.
+//! Runs an engine in another process, which can be killed.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -9,10 +9,11 @@ use anyhow::{Context, Result, bail};
 use super::folder::Folder;
 use crate::ui;
 
-/// When the reviewer that is done first is done, the others are in the middle of their work.
+/// When this first reviewer is done, the others are still working.
 const FIRST_DONE: &str = "security-review";
 
-/// Has another process drive a run until the first reviewer is done, and then kills it, as an empty battery would. Its number.
+/// Starts a process that runs the run until the first reviewer is done, and then kills it, as a power failure would.
+/// Returns its process id.
 pub(crate) fn drive_and_kill(folder: &Folder, run: &str, shows: bool) -> Result<u32> {
     let mut engine = engine(folder, run)?.spawn().context("the engine cannot be started")?;
     let pid = engine.id();
@@ -26,7 +27,7 @@ pub(crate) fn drive_and_kill(folder: &Folder, run: &str, shows: bool) -> Result<
             break;
         }
     }
-    // SIGKILL: nothing in that process has a chance to tidy up.
+    // SIGKILL: the process cannot clean up.
     engine.kill()?;
     let ended = engine.wait()?;
     match ended.signal() {
@@ -35,7 +36,7 @@ pub(crate) fn drive_and_kill(folder: &Folder, run: &str, shows: bool) -> Result<
     }
 }
 
-/// `longhaul resume`, with nothing of the user's around it.
+/// The command `longhaul resume`, without the user's environment.
 fn engine(folder: &Folder, run: &str) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
     command.args(["resume", run, "--agent", "scripted", "--script"]).arg(folder.replies());

@@ -1,30 +1,30 @@
-//! The agent that does a project's prompts where nobody is named, as a line of its settings.
+//! Writes the default agent for prompts as a line of a project's settings.
 //!
-//! **Invariant:** a choice that somebody made is left as it is; only a line of ours is ever taken out.
+//! **Invariant:** `init` keeps a choice that the user made, and removes only its own line.
 
 use longhaul_agents::contract::{Agent, AgentSetup};
 use longhaul_agents::drivers;
 
-/// What our line ends with.
+/// The end of our line.
 const OURS: &str = "# who does prompts that name nobody; by longhaul init";
 
-/// What needs more than a program: an address, a key that is paid by use. Nobody is put there without being asked.
+/// Agents that need an address or a key with a price per use. `init` never chooses them without asking.
 const NOT_BY_ITSELF: [&str; 3] = ["anthropic", "openai", "acp"];
 
-/// Programs of this machine that can do prompts, in the order in which they would be taken.
+/// Installed programs that can do prompts, in the order of preference.
 pub(crate) fn installed() -> Vec<&'static dyn Agent> {
     let usual = AgentSetup::default();
     let programs = drivers::ALL.iter().filter(|agent| !NOT_BY_ITSELF.contains(&agent.name()));
     programs.filter(|agent| agent.find(&usual).is_ok()).copied().collect()
 }
 
-/// The settings with an agent; `None` if they name one already, or cannot be read.
+/// The settings with an agent; `None` if they already name one, or cannot be read.
 pub(crate) fn put(text: &str, agent: &str) -> Option<String> {
     let settings: toml_edit::DocumentMut = text.parse().ok()?;
     if settings.contains_key("agent") {
         return None;
     }
-    // Before the first table, where a key belongs to the file.
+    // Before the first table, where a key belongs to the whole file.
     Some(format!("agent = \"{agent}\"  {OURS}\n{text}"))
 }
 

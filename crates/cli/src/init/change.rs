@@ -1,4 +1,4 @@
-//! A change of a file: shown as a difference first, made with what was there kept beside it.
+//! A change of a file: shows the difference first, and keeps the old text beside the file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use similar::TextDiff;
 
 use crate::ui;
 
-/// What is to become of a file.
+/// A planned change of a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Change {
     pub(crate) file: PathBuf,
-    /// Nothing if it is to be made.
+    /// The old text; `None` if the file is new.
     #[serde(skip)]
     pub(crate) before: Option<String>,
-    /// Nothing if it is to go.
+    /// The new text; `None` if the file will be removed.
     #[serde(skip)]
     pub(crate) after: Option<String>,
     pub(crate) what: What,
 }
 
-/// In a word.
+/// The kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
@@ -41,7 +41,7 @@ impl Change {
         Self { file, before, after, what }
     }
 
-    /// As people read changes.
+    /// The change as a diff.
     pub(crate) fn diff(&self, shown: &str) -> String {
         let (before, after) = (self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default());
         let name = |there: bool| if there { shown } else { "/dev/null" };
@@ -51,7 +51,7 @@ impl Change {
         text.lines().map(coloured).collect::<Vec<_>>().join("\n")
     }
 
-    /// Makes it. What is there is kept beside the file, unless an earlier change has kept it already.
+    /// Makes the change. It copies the old text beside the file, unless an earlier change has done so.
     pub(crate) fn make(&self) -> Result<()> {
         let context = || format!("{} cannot be changed", self.file.display());
         let Some(after) = &self.after else { return std::fs::remove_file(&self.file).with_context(context) };
@@ -75,14 +75,14 @@ fn coloured(line: &str) -> String {
     }
 }
 
-/// Where what was there before is kept.
+/// The path of the backup of a file.
 pub(crate) fn backup_of(file: &Path) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".longhaul.bak");
     file.with_file_name(name)
 }
 
-/// Wholly or not at all: an editor may be reading it. A link stays a link.
+/// Replaces a file in one step, because an editor may be reading it. A link stays a link.
 fn replace(file: &Path, text: &str) -> Result<()> {
     let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let mut name = file.file_name().unwrap_or_default().to_owned();

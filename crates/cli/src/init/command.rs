@@ -1,21 +1,21 @@
-//! Slash commands: one a workflow, in the form that an editor reads.
+//! Writes slash commands, one per workflow, in the form that an editor reads.
 
 use super::entry::NAME;
 
-/// What marks a file as ours.
+/// The text that marks a file as ours.
 const MARK: &str = "longhaul init";
 
-/// How a slash command is written.
+/// The format of a slash command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
     /// Markdown with front matter.
     Markdown {
-        /// Whether the front matter says what to type.
+        /// Whether the front matter has a hint about the arguments.
         hint: bool,
-        /// What stands for what was typed.
+        /// The placeholder for the typed arguments.
         arguments: &'static str,
     },
-    /// Markdown alone; what was typed follows it.
+    /// Markdown without front matter; the typed arguments follow it.
     Plain,
     /// A prompt file of VS Code.
     Prompt,
@@ -23,7 +23,7 @@ pub(crate) enum Form {
     Toml,
 }
 
-/// A workflow, as far as a slash command tells of it.
+/// The parts of a workflow that a slash command shows.
 #[derive(Debug)]
 pub(crate) struct Told<'a> {
     pub(crate) name: &'a str,
@@ -41,7 +41,7 @@ impl Form {
         format!("{NAME}-{workflow}.{ending}")
     }
 
-    /// What is in it.
+    /// The text of the file.
     pub(crate) fn text(self, told: &Told<'_>) -> String {
         let about = quoted(&about(told));
         match self {
@@ -62,7 +62,7 @@ impl Form {
     }
 }
 
-/// Whether a file is one that we wrote.
+/// Whether we wrote a file.
 pub(crate) fn is_ours(text: &str) -> bool {
     text.lines().take(8).any(|line| line.trim_matches(['<', '!', '-', '>', '#', ' ']) == MARK)
 }
@@ -76,7 +76,7 @@ fn about(told: &Told<'_>) -> String {
     }
 }
 
-/// Quoted so that YAML and TOML read the same.
+/// Quoted in a way that YAML and TOML read alike.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

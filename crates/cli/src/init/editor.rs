@@ -1,4 +1,4 @@
-//! The editors that can be hooked up, and where each keeps what concerns us.
+//! The supported editors, and the places of their files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,47 +8,47 @@ use super::entry::Shape;
 /// An editor, or an agent that takes MCP servers.
 #[derive(Debug)]
 pub(crate) struct Editor {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub(crate) name: &'static str,
-    /// What people call it.
+    /// Its name for people.
     pub(crate) title: &'static str,
     /// Programs that show that it is installed.
     programs: &'static [&'static str],
-    /// Files and folders that show that it is used: in a project, and at home.
+    /// Files and folders that show that the editor is used: in a project, and in the home folder.
     marks: [&'static [&'static str]; 2],
     /// The files that list servers: of a project, and of the user. The first that exists counts, else the first.
     entries: [&'static [&'static str]; 2],
-    /// How a server is written down: in a project, and by the user.
+    /// The format of a server entry: in a project, and for the user.
     shapes: [Shape; 2],
-    /// Where slash commands go: of a project, and of the user.
+    /// The folders of slash commands: of a project, and of the user.
     commands: [Option<&'static str>; 2],
-    /// How a slash command is written.
+    /// The format of a slash command.
     pub(crate) form: Form,
 }
 
-/// For whom something is written.
+/// Whom the files are for.
 #[derive(Debug, Clone)]
 pub(crate) enum Scope {
-    /// Everybody who works in a project.
+    /// All users of a project.
     Project(PathBuf),
     /// One user, in all projects.
     User(PathBuf),
 }
 
 impl Scope {
-    /// The folder that everything is in.
+    /// The folder that contains all files of this scope.
     pub(crate) fn root(&self) -> &Path {
         match self {
             Self::Project(root) | Self::User(root) => root,
         }
     }
 
-    /// The settings of Longhaul there.
+    /// The Longhaul settings of this scope.
     pub(crate) fn settings(&self) -> PathBuf {
         self.root().join(".longhaul/config.toml")
     }
 
-    /// A file of it, as people write it.
+    /// The path of a file for people.
     pub(crate) fn shown(&self, file: &Path) -> String {
         let inside = file.strip_prefix(self.root()).map(|inside| inside.display().to_string());
         match (self, inside) {
@@ -63,7 +63,7 @@ impl Scope {
     }
 }
 
-/// All of them.
+/// All supported editors.
 pub(crate) const ALL: &[Editor] = &[
     Editor {
         name: "claude",
@@ -82,7 +82,7 @@ pub(crate) const ALL: &[Editor] = &[
         marks: [&[".codex"], &[".codex"]],
         entries: [&[".codex/config.toml"], &[".codex/config.toml"]],
         shapes: [Shape::Toml; 2],
-        // It reads prompts of the user only.
+        // Codex reads only prompts of the user.
         commands: [None, Some(".codex/prompts")],
         form: Form::Markdown { hint: true, arguments: "$ARGUMENTS" },
     },
@@ -114,7 +114,7 @@ pub(crate) const ALL: &[Editor] = &[
         title: "Copilot CLI",
         programs: &["copilot"],
         marks: [&[], &[".copilot"]],
-        // It has no file of its own for a project; it reads Claude Code's.
+        // Copilot has no file of its own for a project; it reads Claude Code's.
         entries: [&[".mcp.json"], &[".copilot/mcp-config.json"]],
         shapes: [Shape::Servers, Shape::Copilot],
         commands: [None, None],
@@ -127,7 +127,7 @@ pub(crate) const ALL: &[Editor] = &[
         marks: [&[".zed"], &[".config/zed"]],
         entries: [&[".zed/settings.json"], &[".config/zed/settings.json"]],
         shapes: [Shape::Zed; 2],
-        // It shows a server's own prompts.
+        // The editor shows the prompts of the server itself.
         commands: [None, None],
         form: Form::Plain,
     },
@@ -157,14 +157,14 @@ pub(crate) const ALL: &[Editor] = &[
 ];
 
 impl Editor {
-    /// The file that lists its servers.
+    /// The file that lists MCP servers.
     pub(crate) fn entry_file(&self, scope: &Scope) -> PathBuf {
         let candidates = self.entries[scope.index()].iter().map(|name| scope.root().join(name));
         let existing = candidates.clone().find(|file| file.exists());
         existing.or_else(|| candidates.into_iter().next()).unwrap_or_else(|| scope.root().to_owned())
     }
 
-    /// How a server is written down there.
+    /// The format of a server entry in that file.
     pub(crate) fn shape(&self, scope: &Scope) -> Shape {
         self.shapes[scope.index()]
     }

@@ -1,4 +1,4 @@
-//! Our entry in a file that lists MCP servers: putting it there, and taking it out again. Text in, text out.
+//! Adds our entry to a file that lists MCP servers, and removes it again. Text in, text out.
 
 use anyhow::{Context, Result, bail};
 use jsonc_parser::ParseOptions;
@@ -6,13 +6,13 @@ use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use serde_json::{Value, json};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// What our entry is called.
+/// The name of our entry.
 pub(crate) const NAME: &str = "longhaul";
 
-/// How an editor writes a server down.
+/// The format in which an editor lists servers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
-    /// `mcpServers`, as most do.
+    /// `mcpServers`, the most common format.
     Servers,
     /// `servers` of VS Code.
     Code,
@@ -26,21 +26,21 @@ pub(crate) enum Shape {
     Toml,
 }
 
-/// How the server is started.
+/// The command that starts the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
 }
 
-/// What came of an edit.
+/// The result of an edit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Edit {
-    /// It is there already.
+    /// The entry is already there.
     Same,
-    /// The text, with our entry.
+    /// The text with our entry.
     Written(String),
-    /// Something else has our name; the text if it were replaced.
+    /// Another entry has our name. The text holds our entry in its place.
     Taken(String),
 }
 
@@ -78,7 +78,7 @@ impl Shape {
         }
     }
 
-    /// The text of a file without our entry; nothing if it has none.
+    /// The text of a file without our entry; `None` if it has none.
     pub(crate) fn take(self, text: &str) -> Result<Option<String>> {
         match self {
             Self::Toml => take_toml(text, self.table()),
@@ -86,7 +86,7 @@ impl Shape {
         }
     }
 
-    /// Whether nothing is left in a text but what we may have put there.
+    /// Whether a text contains nothing except what we may have written.
     pub(crate) fn is_bare(self, text: &str) -> bool {
         match self {
             Self::Toml => text.trim().is_empty(),
@@ -167,7 +167,7 @@ fn take_toml(text: &str, table: &str) -> Result<Option<String>> {
     Ok(Some(document.to_string()))
 }
 
-/// An entry as we would write it; what we never write counts as nothing.
+/// An entry as JSON, in the form that we write; values that we never write count as null.
 fn as_json(item: &Item) -> Value {
     let text = |item: &Item| item.as_str().map_or(Value::Null, Value::from);
     let list = |item: &Item| item.as_array().map(|list| list.iter().map(|one| Value::from(one.as_str())).collect());
@@ -188,7 +188,7 @@ fn as_toml(wanted: &Value) -> Table {
     table
 }
 
-/// With a line end, as files have one.
+/// A text that ends with a line end.
 fn ended(mut text: String) -> String {
     if !text.ends_with('\n') {
         text.push('\n');

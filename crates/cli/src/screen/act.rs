@@ -1,6 +1,7 @@
-//! What a key does.
+//! Decides what a key does.
 //!
-//! **Invariant:** a function of what is shown and what was pressed. Nothing is told to a run here; that is left to whoever carries [`Deed`]s out.
+//! **Invariant:** the result depends only on the screen and the key. This module sends nothing to a run; its caller
+//! carries out the [`Deed`]s.
 
 use std::collections::BTreeSet;
 
@@ -19,45 +20,45 @@ use super::rows::{Row, Turned};
 pub(crate) enum Mode {
     #[default]
     Looking,
-    /// Types something about a step's question.
+    /// Types a text about a step's question.
     Typing { purpose: Purpose, path: StepPath, text: String },
-    /// Is asked whether the run is really to be stopped.
+    /// Is asked to confirm that the run should stop.
     Stopping,
 }
 
-/// What is typed.
+/// The purpose of a typed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Why the answer is no.
+    /// The reason for a denial.
     Reason,
     /// The answer.
     Value,
 }
 
-/// How the screen stands, apart from the run.
+/// The state of the screen, apart from the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ui {
     pub(crate) cursor: Option<StepPath>,
     pub(crate) turned: Turned,
-    /// Whether what agents say goes by above the tree.
+    /// Whether lines of agents scroll above the tree.
     pub(crate) follows: bool,
     pub(crate) mode: Mode,
-    /// What is chosen of several so far.
+    /// The choices that are selected so far.
     pub(crate) chosen: BTreeSet<usize>,
-    /// What came of the last key.
+    /// The message about the last key.
     pub(crate) news: Option<String>,
     pub(crate) tick: usize,
 }
 
-/// What is to be done about a key.
+/// The action that a key asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Deed {
     Answer(StepPath, Answer),
-    /// An answer as it was typed: JSON or text, whichever fits.
+    /// An answer as the user typed it: JSON or text, whichever the question accepts.
     Typed(StepPath, String),
-    /// Let it be changed in an editor.
+    /// Opens the value in an editor.
     Edit(StepPath),
-    /// Print all of it.
+    /// Prints the whole question.
     Read(StepPath),
     Pause,
     Unpause,
@@ -65,7 +66,7 @@ pub(crate) enum Deed {
     Leave,
 }
 
-/// What the run is, for keys.
+/// The parts of a run that keys need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub(crate) run: &'a Run,
@@ -88,7 +89,7 @@ pub(crate) fn question<'a>(asked: &'a [Asked], ui: &Ui) -> Option<&'a Asked> {
     ui.cursor.as_ref().and_then(at).or_else(|| asked.iter().min_by_key(|asked| asked.asked_at))
 }
 
-/// What a key does; changes how the screen stands.
+/// What a key asks for; updates the state of the screen.
 pub(crate) fn press(ui: &mut Ui, key: Key, around: Around<'_>) -> Option<Deed> {
     ui.news = None;
     match std::mem::take(&mut ui.mode) {
@@ -123,7 +124,7 @@ fn look(ui: &mut Ui, key: Key, around: Around<'_>) -> Option<Deed> {
     None
 }
 
-/// What a key answers; `None` if it is about something else.
+/// The answer that a key gives; `None` if the key means something else.
 fn answer(ui: &mut Ui, key: Key, asked: &Asked) -> Option<Option<Deed>> {
     let offer = Offer::of(asked);
     let path = asked.path.clone();
@@ -160,7 +161,7 @@ fn choose(ui: &mut Ui, offer: &Offer, path: StepPath, (at, value): (usize, Json)
     None
 }
 
-/// `1` is the first.
+/// The index of a digit key; `1` is the first.
 fn number(key: Key) -> Option<usize> {
     let Key::Letter(letter) = key else { return None };
     usize::try_from(letter.to_digit(10)?).ok()?.checked_sub(1)
@@ -188,7 +189,7 @@ fn step(page: usize) -> isize {
     isize::try_from(page.max(1)).unwrap_or(1)
 }
 
-/// Moves the cursor by so many rows.
+/// Moves the cursor by `by` rows.
 fn walk(ui: &mut Ui, rows: &[Row<'_>], by: isize) {
     let at = ui.cursor.as_ref().and_then(|path| rows.iter().position(|row| row.step.path == *path));
     let last = rows.len().saturating_sub(1);
@@ -200,7 +201,7 @@ fn walk(ui: &mut Ui, rows: &[Row<'_>], by: isize) {
     ui.cursor = rows.get(to).map(|row| row.step.path.clone());
 }
 
-/// Opens or closes what the cursor is on.
+/// Opens or closes the row at the cursor.
 fn turn(ui: &mut Ui, rows: &[Row<'_>], wanted: Option<bool>) {
     let row = ui.cursor.as_ref().and_then(|path| rows.iter().find(|row| row.step.path == *path));
     if let Some((open, row)) = row.and_then(|row| Some((row.open?, row)))

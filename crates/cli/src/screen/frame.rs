@@ -1,6 +1,6 @@
-//! What a run looks like: from what is known of it to lines.
+//! Draws a run as lines, from its state.
 //!
-//! **Invariant:** at most so many lines and columns as there are, however small the terminal is.
+//! **Invariant:** a frame never has more lines or columns than the terminal, however small it is.
 
 use std::collections::HashMap;
 
@@ -14,16 +14,16 @@ use super::offer::{Offer, words};
 use super::rows::{Row, rows};
 use crate::{numbers, ui as term, width};
 
-/// Lines of a question that are shown beside the tree.
+/// The most lines of a question that are shown below the tree.
 const QUESTION_ROWS_MAX: usize = 6;
 
-/// Lines that say how many rows are not shown; where there is hardly room for rows, there is none for these.
+/// The lines that say how many rows are hidden. A very small terminal does not show them.
 const MARGIN: usize = 2;
 
-/// Nobody's eye finds the end of a longer line.
+/// Longer lines are hard to read.
 const WIDEST: usize = 140;
 
-/// What is known of a run.
+/// The known state of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) name: String,
@@ -32,7 +32,7 @@ pub(crate) struct Seen {
     pub(crate) asked: Vec<Asked>,
     /// The last line of each agent.
     pub(crate) said: HashMap<StepPath, String>,
-    /// What leaving does, in a word.
+    /// The word for what leaving the screen does.
     pub(crate) leaving: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn frame(seen: &Seen, ui: &Ui, columns: usize, height: usize) -> Vec<
     lines.into_iter().map(|line| line.cut(columns)).collect()
 }
 
-/// The run as it is left behind: without keys.
+/// The last frame, which stays on the terminal: it shows no keys.
 pub(crate) fn last(seen: &Seen, ui: &Ui, columns: usize, height: usize) -> Vec<Line> {
     let columns = columns.min(WIDEST);
     let mut lines = vec![head(seen, columns)];
@@ -86,7 +86,7 @@ fn head(seen: &Seen, columns: usize) -> Line {
     both(left, right, columns)
 }
 
-/// One at the left, one at the right; what does not fit is cut at the left.
+/// One line at the left, one at the right; if both do not fit, the left one is cut.
 fn both(left: Line, right: Line, columns: usize) -> Line {
     let space = columns.saturating_sub(right.width());
     if right.width() == 0 || space < columns / 3 {
@@ -95,7 +95,7 @@ fn both(left: Line, right: Line, columns: usize) -> Line {
     left.cut(space.saturating_sub(1)).fit(space).and(right)
 }
 
-/// As many rows as there is room for: around the cursor, else around what is under way.
+/// As many rows as fit: around the cursor, else around the running steps.
 fn tree(seen: &Seen, ui: &Ui, columns: usize, room: usize) -> Vec<Line> {
     let rows = rows(&seen.steps, &ui.turned);
     let name = rows.iter().map(|row| row.left(0).width()).max().unwrap_or(0).min(columns * 9 / 20);
@@ -119,7 +119,7 @@ fn tree(seen: &Seen, ui: &Ui, columns: usize, room: usize) -> Vec<Line> {
     lines.take(room).collect()
 }
 
-/// Which rows are shown if not all fit.
+/// The first and the last visible row, if not all fit.
 fn window(rows: &[Row<'_>], ui: &Ui, room: usize) -> (usize, usize) {
     let size = if room > MARGIN { room - MARGIN } else { room };
     let chosen = ui.cursor.as_ref().and_then(|path| rows.iter().position(|row| row.step.path == *path));
@@ -133,7 +133,7 @@ fn window(rows: &[Row<'_>], ui: &Ui, room: usize) -> (usize, usize) {
     (from, (from + size).min(rows.len()))
 }
 
-/// What is asked, what came of the last key, and what keys do.
+/// The question, the message about the last key, and the help for keys.
 fn below(seen: &Seen, ui: &Ui, columns: usize) -> Vec<Line> {
     let asked = act::question(&seen.asked, ui);
     let mut lines = asked.map(|asked| question(asked, seen.asked.len(), ui, columns)).unwrap_or_default();
@@ -176,7 +176,7 @@ fn typed(purpose: Purpose, text: &str, columns: usize) -> Line {
         Purpose::Value => "answer",
     };
     let head = format!("  {word}: ");
-    // The end of what is typed is what its author wants to see.
+    // The end of a long input is shown, because the user types there.
     let room = columns.saturating_sub(width::of(&head) + 2);
     let mut shown = text;
     while width::of(shown) > room {
@@ -185,7 +185,7 @@ fn typed(purpose: Purpose, text: &str, columns: usize) -> Line {
     Line::of(Tone::Bold, &head).with(Tone::Plain, shown).with(Tone::Chosen, " ")
 }
 
-/// What keys do: as many as fit, the most useful first.
+/// The help for keys: as many as fit, the most useful first.
 fn keys(asked: Option<&Asked>, seen: &Seen, ui: &Ui, columns: usize) -> Line {
     let mut keys: Vec<(&str, &str)> = match asked.map(Offer::of) {
         Some(Offer::Verdict { edits: true, .. }) => vec![("a", "approve"), ("d", "deny"), ("e", "edit"), ("v", "view")],
@@ -214,7 +214,7 @@ fn keys(asked: Option<&Asked>, seen: &Seen, ui: &Ui, columns: usize) -> Line {
     line
 }
 
-/// The whole of a question, to be printed.
+/// The whole text of a question, for printing.
 pub(crate) fn whole(asked: &Asked, columns: usize) -> Vec<Line> {
     let text = width::wrap(&asked.text, columns.saturating_sub(2));
     let shown = asked.output.as_ref().map(term::readable);
@@ -224,7 +224,7 @@ pub(crate) fn whole(asked: &Asked, columns: usize) -> Vec<Line> {
     std::iter::once(head).chain(body).chain(shown.map(|line| Line::of(Tone::Dim, &format!("  {line}")))).collect()
 }
 
-/// A line in pieces that fit, with the spaces at its beginning.
+/// A line in pieces that fit, each with the spaces at its beginning.
 fn pieces(line: &str, columns: usize) -> Vec<String> {
     let indent: String = line.chars().take_while(|letter| *letter == ' ').collect();
     let inner = columns.saturating_sub(indent.len()).max(10);

@@ -1,6 +1,7 @@
-//! From what a terminal sends to keys.
+//! Turns the bytes that a terminal sends into keys.
 //!
-//! **Invariant:** any bytes give keys or nothing, never an error; a sequence that is cut in two is put together again.
+//! **Invariant:** any bytes give keys or nothing, never an error; a sequence that arrives in two parts is put together
+//! again.
 
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,14 +18,14 @@ pub(crate) enum Key {
     PageDown,
 }
 
-/// Puts bytes together.
+/// Collects bytes into keys.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     rest: Vec<u8>,
 }
 
 impl Decoder {
-    /// The keys that these bytes complete. What is cut off in the middle waits for the next bytes.
+    /// The keys that these bytes complete. An incomplete sequence waits for the next bytes.
     pub(crate) fn keys(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.rest.extend(bytes);
         let mut keys = Vec::new();
@@ -35,7 +36,7 @@ impl Decoder {
         keys
     }
 
-    /// Nothing came after it: what looked like the beginning of a sequence was a key.
+    /// Nothing followed: an escape that looked like the start of a sequence was a key.
     pub(crate) fn settle(&mut self) -> Option<Key> {
         let escape = self.rest == [0x1b];
         self.rest.clear();
@@ -43,7 +44,7 @@ impl Decoder {
     }
 }
 
-/// How many bytes the first key has, and which it is, if it is one of ours; `None` while more must come.
+/// The length of the first key in bytes, and the key if we use it; `None` while the sequence is incomplete.
 fn first(bytes: &[u8]) -> Option<(usize, Option<Key>)> {
     let one = *bytes.first()?;
     match one {
@@ -55,7 +56,7 @@ fn first(bytes: &[u8]) -> Option<(usize, Option<Key>)> {
     }
 }
 
-/// `ESC [ A` and its kind; an escape that something else follows is a key of its own.
+/// `ESC [ A` and similar sequences; an escape before other bytes is a key of its own.
 fn sequence(bytes: &[u8]) -> Option<(usize, Option<Key>)> {
     match bytes.get(1)? {
         b'[' | b'O' => {}

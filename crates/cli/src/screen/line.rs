@@ -1,13 +1,13 @@
 //! A line of the screen: pieces of text, each with a tone.
 //!
-//! **Invariant:** a piece holds nothing that a terminal obeys, and no line break.
+//! **Invariant:** a piece contains no control characters and no line break.
 
 use anstyle::{AnsiColor, Style};
 use longhaul_lang::diagnostic::plain;
 
 use crate::width;
 
-/// How a piece of text looks.
+/// The look of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tone {
     #[default]
@@ -17,7 +17,7 @@ pub(crate) enum Tone {
     Good,
     Bad,
     Alive,
-    /// What the cursor is on.
+    /// The row at the cursor.
     Chosen,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Span {
 pub(crate) struct Line(Vec<Span>);
 
 impl Line {
-    /// The same line with a piece more.
+    /// The line with one more piece.
     pub(crate) fn with(mut self, tone: Tone, text: &str) -> Self {
         self.0.push(Span { tone, text: plain(&text.replace('\t', "    ")) });
         self
@@ -63,7 +63,7 @@ impl Line {
         self.0.iter().map(|span| width::of(&span.text)).sum()
     }
 
-    /// Cut to so many columns.
+    /// The line cut to `most` columns.
     pub(crate) fn cut(mut self, most: usize) -> Self {
         let mut left = most;
         for span in &mut self.0 {
@@ -74,26 +74,26 @@ impl Line {
         self
     }
 
-    /// Cut, or filled, to so many columns.
+    /// The line cut or padded to `columns` columns.
     pub(crate) fn fit(self, columns: usize) -> Self {
         let line = self.cut(columns);
         let missing = columns.saturating_sub(line.width());
         line.with(Tone::Plain, &" ".repeat(missing))
     }
 
-    /// All of it in one tone.
+    /// The whole line in one tone.
     pub(crate) fn toned(mut self, tone: Tone) -> Self {
         self.0.iter_mut().for_each(|span| span.tone = tone);
         self
     }
 
-    /// Both, one after the other.
+    /// This line followed by another one.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// For a terminal.
+    /// The line with the codes for a terminal.
     pub(crate) fn ansi(&self) -> String {
         let piece = |span: &Span| {
             let style = span.tone.style();
@@ -102,7 +102,7 @@ impl Line {
         self.0.iter().map(piece).collect()
     }
 
-    /// Without tones.
+    /// The text without tones.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {
         let text: String = self.0.iter().map(|span| span.text.as_str()).collect();

@@ -1,19 +1,19 @@
-//! What can be answered to a question, as keys offer it.
+//! Lists the possible answers to a question, for keys.
 
 use longhaul_core::Json;
 use longhaul_core::event::QuestionKind;
 use longhaul_core::view::Asked;
 
-/// What can be answered.
+/// The possible answers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Offer {
-    /// Yes and no, perhaps one of several words, perhaps something else in the place of what is shown.
+    /// Yes or no, perhaps with a choice of words, perhaps with an edited value.
     Verdict { choices: Vec<Json>, edits: bool },
     /// One of several.
     One(Vec<Json>),
-    /// Any of several.
+    /// Any number of several.
     Many(Vec<Json>),
-    /// Whatever is typed.
+    /// Any typed value.
     Free,
 }
 
@@ -42,7 +42,7 @@ impl Offer {
         }
     }
 
-    /// What can be chosen by its number.
+    /// The answers that a digit key can choose.
     pub(crate) fn choices(&self) -> &[Json] {
         match self {
             Self::Verdict { choices, .. } | Self::One(choices) | Self::Many(choices) => choices,
@@ -51,7 +51,7 @@ impl Offer {
     }
 }
 
-/// A value as people read it.
+/// A value for people.
 pub(crate) fn words(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),

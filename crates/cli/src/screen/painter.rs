@@ -1,25 +1,26 @@
-//! Draws frames one over the other, below whatever was printed before.
+//! Draws each frame over the last one, below the earlier output.
 //!
-//! **Invariant:** what stands above the frame is never touched, so the history of the terminal stays whole; a frame is at most as high as the
-//! terminal, and when the terminal gets narrower, the rows that the last frame takes now are counted again.
+//! **Invariant:** the painter never touches lines above the frame, so the terminal's history stays complete. A frame is
+//! at most as high as the terminal. When the terminal gets narrower, the painter counts again how many rows the last
+//! frame takes.
 
 use super::line::Line;
 use super::terminal;
 
-/// Begins and ends what a terminal shows at once, if it knows how.
+/// Tells the terminal to show everything until the end mark at once, if it supports that.
 const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
 
-/// What was drawn.
+/// The state of the drawing.
 #[derive(Debug, Default)]
 pub(crate) struct Painter {
-    /// How wide each line of the last frame is.
+    /// The width of each line of the last frame.
     drawn: Vec<usize>,
     last: String,
 }
 
 impl Painter {
-    /// Draws a frame in the place of the last one.
+    /// Draws a frame over the last one.
     pub(crate) fn draw(&mut self, lines: &[Line], columns: usize) {
         let text = self.frame(lines, columns);
         if let Some(text) = text {
@@ -27,7 +28,7 @@ impl Painter {
         }
     }
 
-    /// Prints lines above the frame, which is to be drawn again.
+    /// Prints lines above the frame; the caller draws the frame again.
     pub(crate) fn print(&mut self, lines: &[Line], columns: usize) {
         if lines.is_empty() {
             return;
@@ -40,7 +41,7 @@ impl Painter {
         terminal::write(&text);
     }
 
-    /// Leaves the last frame where it is, and the cursor below it.
+    /// Leaves the last frame on the terminal, and moves the cursor below it.
     pub(crate) fn leave(&mut self) {
         if !self.drawn.is_empty() {
             terminal::write("\n");
@@ -48,14 +49,14 @@ impl Painter {
         *self = Self::default();
     }
 
-    /// Takes the last frame away.
+    /// Removes the last frame.
     pub(crate) fn clear(&mut self, columns: usize) {
         let text = format!("{}\x1b[J", self.back(columns));
         *self = Self::default();
         terminal::write(&text);
     }
 
-    /// What draws the frame; nothing if it is there already.
+    /// The output that draws the frame; `None` if it has not changed.
     fn frame(&mut self, lines: &[Line], columns: usize) -> Option<String> {
         let body: Vec<String> = lines.iter().map(|line| format!("{}\x1b[K", line.ansi())).collect();
         let body = body.join("\n");
@@ -68,7 +69,7 @@ impl Painter {
         Some(text)
     }
 
-    /// Goes to the first column of the first line of the last frame.
+    /// Moves to the first column of the first line of the last frame.
     fn back(&self, columns: usize) -> String {
         let rows: usize = self.drawn.iter().map(|width| width.max(&1).div_ceil(columns.max(1))).sum();
         match rows {

@@ -1,7 +1,7 @@
-//! The steps of a run as rows of a tree: which are shown, and what stands in each.
+//! Shows the steps of a run as rows of a tree.
 //!
-//! What is over is closed, what is under way is open; of a loop the rounds that are not over are shown, and a counter stands for the rest. Whoever
-//! looks can open and close everything.
+//! Finished steps are closed, and running steps are open. Of a loop, only open rounds are shown; a counter stands for
+//! the finished ones. The user can open and close every row.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,12 +15,12 @@ use crate::numbers;
 
 const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// What the person at the terminal opened and closed, against what is usual.
+/// The rows that the user opened or closed by hand.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Turned(HashSet<StepPath>);
 
 impl Turned {
-    /// Turns a step the other way.
+    /// Opens a closed row, or closes an open one.
     pub(crate) fn turn(&mut self, path: &StepPath) {
         if !self.0.remove(path) {
             self.0.insert(path.clone());
@@ -33,13 +33,13 @@ impl Turned {
 pub(crate) struct Row<'s> {
     pub(crate) step: &'s StepView,
     depth: usize,
-    /// Set for what has something inside: whether that is shown.
+    /// For a row with contents: whether they are shown.
     pub(crate) open: Option<bool>,
-    /// The number of the item or round it belongs to, where that must be told.
+    /// The number of the item or round, if the row shows it.
     index: Option<u32>,
 }
 
-/// The rows that are shown.
+/// The visible rows.
 pub(crate) fn rows<'s>(steps: &'s [StepView], turned: &Turned) -> Vec<Row<'s>> {
     let mut rows = Vec::new();
     steps.iter().for_each(|step| add(&mut rows, step, 0, None, turned));
@@ -63,12 +63,13 @@ fn add<'s>(rows: &mut Vec<Row<'s>>, step: &'s StepView, depth: usize, index: Opt
     }
 }
 
-/// Which item or round of a step another one belongs to.
+/// The item or round of a step that another step belongs to.
 fn round(of: &StepView, inner: &StepView) -> Option<u32> {
     inner.path.segments().get(of.path.segments().len() - 1)?.index
 }
 
-/// Items and rounds of which everything is over and well; the last one stays while nothing else is there.
+/// Finished items and rounds. One with a failed step counts only after the whole loop is over. If all are finished, the
+/// last one stays visible.
 fn finished(step: &StepView) -> BTreeSet<u32> {
     let rounds: BTreeSet<u32> = step.steps.iter().filter_map(|inner| round(step, inner)).collect();
     let is_done = |number: &u32| {
@@ -89,7 +90,7 @@ fn is_over(step: &StepView) -> bool {
 }
 
 impl Row<'_> {
-    /// Mark, name and counter.
+    /// The mark, the name and the counter.
     pub(crate) fn left(&self, tick: usize) -> Line {
         let (tone, mark) = mark(self.step, tick);
         let name = match self.step.path.segments().last() {
@@ -125,7 +126,7 @@ impl Row<'_> {
         rounds.iter().filter(|number| inside(**number).all(is_over)).count()
     }
 
-    /// What is to be said about it.
+    /// The text in the middle: what the step does or waits for.
     pub(crate) fn middle(&self, said: &HashMap<StepPath, String>) -> Line {
         let step = self.step;
         if let Some(error) = step.error.as_ref().filter(|_| step.status != StepStatus::Succeeded) {
@@ -146,7 +147,7 @@ impl Row<'_> {
         Line::of(Tone::Dim, &again)
     }
 
-    /// Tokens, money and time.
+    /// The tokens, the money and the time.
     pub(crate) fn right(&self) -> Line {
         if self.step.status == StepStatus::Pending || self.step.skipped.is_some() {
             return Line::default();
@@ -157,7 +158,7 @@ impl Row<'_> {
     }
 }
 
-/// What a step and everything inside it used.
+/// The usage of a step and everything inside it.
 fn total(step: &StepView) -> Usage {
     let mut all = step.usage;
     step.steps.iter().for_each(|inner| all += total(inner));
@@ -181,7 +182,7 @@ fn awaited(what: Awaited) -> &'static str {
     match what {
         Awaited::Approval => "your approval",
         Awaited::Question => "an answer",
-        Awaited::Operator => "somebody to decide",
+        Awaited::Operator => "a person to decide",
         Awaited::Timer => "a time",
         Awaited::Event => "a signal",
         Awaited::Client => "its client",

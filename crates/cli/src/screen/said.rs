@@ -1,4 +1,4 @@
-//! The last line of each agent: what it said or did just now.
+//! Keeps the last line of each agent.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use longhaul_core::path::StepPath;
 
 use crate::live;
 
-/// A line that does not end is kept up to here.
+/// The most bytes of an unfinished line that are kept.
 const LINE_BYTES_MAX: usize = 4096;
 
 /// The last line of each agent.
@@ -23,7 +23,7 @@ impl Said {
         &self.lines
     }
 
-    /// Takes note of what an agent said or did.
+    /// Notes a message or an action of an agent.
     pub(crate) fn note(&mut self, path: &StepPath, entry: &TranscriptEntry) {
         let line = match entry {
             TranscriptEntry::Text { text, delta } => self.text(path, text, *delta),
@@ -38,12 +38,12 @@ impl Said {
         }
     }
 
-    /// Takes note of how an agent is doing that says nothing.
+    /// Notes the state of a silent agent.
     pub(crate) fn silence(&mut self, path: &StepPath, words: &str) {
         self.lines.insert(path.clone(), format!("… {words}"));
     }
 
-    /// What was said by an attempt that is over is of no interest to the next one.
+    /// Forgets the last line of an attempt that is over, before the next one starts.
     pub(crate) fn forget(&mut self, path: &StepPath) {
         self.lines.remove(path);
         self.begun.remove(path);

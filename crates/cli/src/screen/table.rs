@@ -1,6 +1,6 @@
-//! All runs at a glance: from what is known of them to lines, and what keys do there.
+//! Shows all runs as a table, and decides what keys do there.
 //!
-//! **Invariant:** both are functions; nothing is told to a run here.
+//! **Invariant:** both parts are pure functions; this module sends nothing to a run.
 
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
@@ -20,20 +20,20 @@ const WORKFLOW_MAX: usize = 18;
 pub(crate) struct Entry {
     pub(crate) id: RunId,
     pub(crate) run: Run,
-    /// Steps that ask.
+    /// The steps that ask a person.
     pub(crate) asking: Vec<StepPath>,
 }
 
-/// How the table stands.
+/// The state of the table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
     pub(crate) cursor: Option<RunId>,
-    /// The run that is about to be stopped.
+    /// The run whose stop must be confirmed.
     pub(crate) stopping: Option<RunId>,
     pub(crate) news: Option<String>,
 }
 
-/// What a key asks for.
+/// The action that a key asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wish {
     Open(RunId),
@@ -96,7 +96,7 @@ fn line(entry: &Entry, id: usize, workflow: usize, columns: usize) -> Line {
     left.cut(space).fit(space + 1).and(right)
 }
 
-/// Where it is, what it waits for, or how it ended.
+/// The current step, what the run waits for, or how it ended.
 fn about(entry: &Entry) -> String {
     let run = &entry.run;
     if let Some(step) = entry.asking.first() {
@@ -130,7 +130,7 @@ fn below(place: &Place, columns: usize) -> Vec<Line> {
     news.into_iter().chain([line]).collect()
 }
 
-/// What a key asks for; changes how the table stands.
+/// What a key asks for; updates the state of the table.
 pub(crate) fn press(place: &mut Place, key: Key, entries: &[Entry]) -> Option<Wish> {
     place.news = None;
     if let Some(run) = place.stopping.take() {
@@ -157,7 +157,7 @@ pub(crate) fn press(place: &mut Place, key: Key, entries: &[Entry]) -> Option<Wi
     None
 }
 
-/// Only what is asked alone can be approved without a look.
+/// Approves only if the run asks a single question; otherwise the user must open the run first.
 fn approve(place: &mut Place, entry: &Entry) -> Option<Wish> {
     match entry.asking.as_slice() {
         [one] => return Some(Wish::Approve(entry.id.clone(), one.clone())),

@@ -1,7 +1,7 @@
-//! The terminal: whether there is one that can be drawn on, its size, and its mode.
+//! Controls the terminal: whether it can show frames, its size, and its mode.
 //!
-//! **Invariant:** whoever changed the mode puts it back: when it is dropped, when the process panics, and before it exits on a second signal.
-//! Signals stay what they are: Ctrl-C is no key.
+//! **Invariant:** the mode that was set before is restored: when the [`Terminal`] is dropped, when the process panics,
+//! and before it exits on a second signal. Signals keep their meaning: Ctrl-C is not a key.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,30 +15,30 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::keys::{Decoder, Key};
 
-/// How long to wait for the rest of a sequence of bytes, and how soon a reader notices that it is not wanted any more.
+/// How long the reader waits for the rest of a sequence, and how soon it notices that it should end.
 const PATIENCE: Duration = Duration::from_millis(50);
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
-/// The mode before ours, while ours is set.
+/// The original mode, while our mode is set.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 static HOOK: Once = Once::new();
 
-/// Whether frames can be drawn: somebody looks, the terminal understands, and colours were not refused.
+/// Whether frames can be drawn: the output is a terminal that supports them, and colours are not switched off.
 pub(crate) fn can_draw() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
     std::io::stdout().is_terminal() && !dumb && !set("NO_COLOR")
 }
 
-/// Columns and rows.
+/// The columns and rows of the terminal.
 pub(crate) fn size() -> (usize, usize) {
     let told = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
     let told = told.map(|size| (usize::from(size.ws_col), usize::from(size.ws_row)));
     told.filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or((80, 24))
 }
 
-/// A terminal whose keys come one by one and unseen, and whose cursor is hidden.
+/// A terminal that sends each key at once without echo, and hides its cursor.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     wanted: Arc<AtomicBool>,
@@ -46,7 +46,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes the terminal. Without a keyboard there are no keys, and the rest is the same.
+    /// Takes the terminal. Without a keyboard there are no keys; everything else works the same.
     pub(crate) fn take() -> (Self, UnboundedReceiver<Key>) {
         HOOK.call_once(|| {
             let usual = std::panic::take_hook();
@@ -60,7 +60,7 @@ impl Terminal {
         change();
         let heard = Arc::clone(&wanted);
         let listen = move || read(&sender, &heard);
-        // Without a thread nobody hears the keys; what is shown is as good.
+        // If no thread can start, there are no keys; the screen still works.
         let start = || std::thread::Builder::new().spawn(listen).ok();
         let reader = std::io::stdin().is_terminal().then(start).flatten();
         (Self { wanted, reader }, receiver)
@@ -70,7 +70,7 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         self.wanted.store(false, Ordering::SeqCst);
-        // Whoever takes the terminal next must not share its keys with this one. It ends within its patience.
+        // The reader must end before another one takes the terminal and its keys. It ends within `PATIENCE`.
         self.reader.take().map(JoinHandle::join);
         restore();
     }
@@ -87,14 +87,14 @@ fn change() {
     {
         let mut ours = mode.clone();
         ours.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        // What cannot be changed still shows the run; keys then come by the line.
+        // If the mode cannot be changed, the screen still works; keys then arrive line by line.
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &ours);
         *before = Some(mode);
     }
     write(HIDE_CURSOR);
 }
 
-/// Puts the mode back that was there before ours; does nothing if ours is not set.
+/// Restores the original mode; does nothing if our mode is not set.
 pub(crate) fn restore() {
     if let Some(mode) = before().take() {
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &mode);
@@ -105,11 +105,11 @@ pub(crate) fn restore() {
 /// Writes to the terminal, all at once.
 pub(crate) fn write(text: &str) {
     let mut out = std::io::stdout().lock();
-    // Nobody who looks is no reason to stop a run.
+    // A closed terminal does not stop a run.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Sends keys until nobody wants them.
+/// Sends keys until the receiver is closed.
 fn read(keys: &UnboundedSender<Key>, wanted: &AtomicBool) {
     let mut decoder = Decoder::default();
     let mut bytes = [0; 256];
@@ -119,19 +119,19 @@ fn read(keys: &UnboundedSender<Key>, wanted: &AtomicBool) {
             return;
         }
         let pressed = match typed {
-            // Not through the buffer of the library: `waits` could not see what is in it.
+            // This reads without the buffer of the standard library, because `waits` cannot see bytes in that buffer.
             true => match rustix::io::read(std::io::stdin(), &mut bytes) {
                 Ok(0) | Err(_) => return,
                 Ok(read) => decoder.keys(&bytes[..read]),
             },
             false => decoder.settle().into_iter().collect(),
         };
-        // Nobody who wants them ends the loop above.
+        // A closed receiver ends the loop above.
         pressed.into_iter().for_each(|key| _ = keys.send(key));
     }
 }
 
-/// Whether something was typed.
+/// Whether input is waiting.
 fn waits() -> bool {
     let stdin = std::io::stdin();
     let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(PATIENCE.subsec_nanos()) };

@@ -1,4 +1,4 @@
-//! What runs look like, and what keys do: runs in virtual time, as text.
+//! Tests the screens and the keys: runs in virtual time, as text.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::line::Line;
 use super::rows::rows;
 use super::table::{self, Entry, Place, Wish};
 
-/// A run after so many milliseconds.
+/// A run after `ms` milliseconds.
 fn seen(workflow: &str, script: &str, ms: i64) -> Seen {
     let mut world = VirtualWorld::new(workflow, script).unwrap();
     world.run_for(ms).unwrap();
@@ -191,7 +191,7 @@ fn all_runs_fit_a_line_each() {
     insta::assert_snapshot!(format!("{first}\n\n{told}\n\n{tiny}"));
 }
 
-/// Presses keys, and collects what they ask for.
+/// Presses keys, and collects the actions that they ask for.
 fn type_in(ui: &mut Ui, seen: &mut Seen, keys: &[Key]) -> Vec<Deed> {
     let mut deeds = Vec::new();
     for key in keys {

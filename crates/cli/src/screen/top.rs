@@ -1,4 +1,4 @@
-//! Shows all runs, and carries out what keys ask for, until somebody leaves.
+//! Shows all runs, and carries out what keys ask for, until the user leaves.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,9 +20,9 @@ use super::terminal::{self, Terminal};
 use super::watch::Watch;
 use crate::{identity, rejected};
 
-/// How often the runs are looked at.
+/// How often the runs are read.
 const TICK: Duration = Duration::from_millis(500);
-/// How many are looked at: more than anybody scrolls through.
+/// The most runs that are read: more than a user scrolls through.
 const RUNS_MAX: usize = 200;
 
 /// All runs on the screen.
@@ -31,7 +31,7 @@ pub(crate) struct Top {
     place: Place,
     painter: Painter,
     entries: Vec<Entry>,
-    /// What was read of each run, and after which event.
+    /// The entry of each run, and the last event that it includes.
     known: HashMap<RunId, (u64, Entry)>,
 }
 
@@ -46,7 +46,7 @@ impl Top {
         }
     }
 
-    /// Until somebody leaves, or `stop`.
+    /// Shows the runs until the user leaves, or `stop` is cancelled.
     pub(crate) async fn show(mut self, stop: CancellationToken) -> Result<()> {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -84,7 +84,7 @@ impl Top {
         self.painter.draw(&lines, columns);
     }
 
-    /// Reads what changed.
+    /// Reads the runs that changed.
     async fn look(&mut self) -> Result<()> {
         let rows = self.engine.list(Query { limit: RUNS_MAX, ..Query::default() }).await?;
         let now = self.engine.now_ms();
@@ -99,7 +99,7 @@ impl Top {
             self.known.insert(row.run.clone(), (row.last_seq, entry.clone()));
             entries.push(aged(entry, now));
         }
-        // Those who wait for somebody first, then those at work; each newest first.
+        // Runs that wait for a person come first, then running ones; each group newest first.
         entries.sort_by_key(rank);
         self.entries = entries;
         Ok(())

@@ -1,6 +1,7 @@
-//! Shows a run as a tree and carries out what keys ask for, until the run is over or somebody leaves.
+//! Shows a run as a tree and carries out what keys ask for, until the run is over or the user leaves.
 //!
-//! **Invariant:** what is shown is read from the store; what happens is only a reason to read it again. Nothing that goes wrong here stops the run.
+//! **Invariant:** the screen shows what is in the store; news from the engine only causes another read. No failure here
+//! stops the run.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +31,7 @@ use crate::{answering, identity, ui as term};
 
 /// How often the screen is drawn again.
 const TICK: Duration = Duration::from_millis(120);
-/// After how many ticks a run that others drive is looked at.
+/// After how many ticks the screen reads a run that another process runs.
 const LOOK_TICKS: usize = 3;
 
 /// A run on the screen.
@@ -42,10 +43,10 @@ pub(crate) struct Watch {
     live: Live,
     said: Said,
     seen: Option<Seen>,
-    /// The last event that was looked at.
+    /// The last event that was read.
     seq: u64,
     leaving: &'static str,
-    /// Whether this process drives it.
+    /// Whether this process runs the run.
     drives: bool,
     terminal: Option<Terminal>,
     keys: UnboundedReceiver<Key>,
@@ -70,7 +71,7 @@ impl Watch {
         }
     }
 
-    /// Shows a run that this process drives, until `over`. Leaving is asking it to `stop`.
+    /// Shows a run that this process runs, until `over`. Leaving the screen cancels `stop`.
     pub(crate) async fn drive(
         mut self,
         mut pulse: Receiver<EngineEvent>,
@@ -91,7 +92,7 @@ impl Watch {
                     }
                 }
                 news = pulse.recv() => {
-                    // What was missed is read again below.
+                    // Missed events are read again below.
                     if let Ok(news) = news { self.hear(news); }
                     continue;
                 }
@@ -103,7 +104,7 @@ impl Watch {
         self.leave();
     }
 
-    /// Shows a run that others drive, until somebody leaves or, unless it `stays`, the run is over.
+    /// Shows a run that another process runs, until the user leaves or, unless it `stays`, the run is over.
     pub(crate) async fn observe(mut self, stays: bool, stop: CancellationToken) -> Result<()> {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -164,7 +165,7 @@ impl Watch {
         }
     }
 
-    /// What agents of others say, from what they leave in files.
+    /// Reads what agents of other processes say, from their transcript files.
     fn overhear(&mut self) {
         let Some(seen) = &self.seen else { return };
         let mut running = Vec::new();
@@ -184,7 +185,7 @@ impl Watch {
         }
     }
 
-    /// Reads the run again if something happened; else only lets the time continue.
+    /// Reads the run again if something happened; else only updates the times.
     async fn look(&mut self) {
         let now = self.engine.now_ms();
         let news = self.engine.events(&self.run, self.seq, 1000).await.unwrap_or_default();
@@ -192,7 +193,7 @@ impl Watch {
             pass(seen, now);
             return;
         }
-        // What cannot be read now can be read at the next look.
+        // If the store cannot be read now, the next look reads it.
         let Ok(loaded) = self.engine.load(&self.run).await else { return };
         self.seq = news.last().map_or(self.seq, |last| last.seq);
         let plan = &loaded.plan.0;
@@ -220,7 +221,7 @@ impl Watch {
         self.painter.print(&lines, columns);
     }
 
-    /// Leaves the tree as it is.
+    /// Leaves the last tree on the terminal.
     fn leave(&mut self) {
         let (columns, height) = terminal::size();
         if let Some(seen) = &self.seen {
@@ -231,7 +232,7 @@ impl Watch {
         self.terminal = None;
     }
 
-    /// Does what a key asks for; whether somebody leaves.
+    /// Does what a key asks for; returns whether the user leaves.
     async fn press(&mut self, key: Key) -> bool {
         let Some(seen) = &self.seen else { return false };
         let (columns, height) = terminal::size();
@@ -277,7 +278,7 @@ impl Watch {
         self.seen.as_ref()?.asked.iter().find(|asked| asked.path == *path)
     }
 
-    /// An answer to what was shown.
+    /// The message that answers the question on the screen.
     fn message(&self, path: StepPath, answer: Answer) -> Message {
         let hash = self.asked(&path).map(|asked| asked.shown.clone());
         let mut message = Message::answer(path, answer, identity::caller());
@@ -292,12 +293,12 @@ impl Watch {
     }
 
     async fn tell(&self, message: Message) -> Result<()> {
-        // This screen drives the run, or shows what becomes of it: nobody need be waited for.
+        // This screen runs the run or shows its state, so it does not wait for the result here.
         self.engine.command(&self.run, message, &identity::origin(), Duration::ZERO).await?;
         Ok(())
     }
 
-    /// Lets a value be changed in an editor; what is left as it was is no answer.
+    /// Lets the user change a value in an editor; an unchanged value is not sent.
     async fn edit(&mut self, path: StepPath) -> Result<()> {
         let Some(asked) = self.asked(&path) else { bail!("`{path}` asks nothing any more") };
         let is_review = asked.output.is_some();
@@ -315,7 +316,7 @@ impl Watch {
         self.tell(message).await
     }
 
-    /// The terminal is the editor's meanwhile.
+    /// Opens a text in the editor, which has the terminal meanwhile.
     async fn in_editor(&mut self, text: &str) -> Result<String> {
         let file = std::env::temp_dir().join(format!("longhaul-{}-{}.json", self.run, std::process::id()));
         std::fs::write(&file, text).with_context(|| format!("{} cannot be written", file.display()))?;
@@ -328,18 +329,18 @@ impl Watch {
         let (terminal, keys) = Terminal::take();
         (self.terminal, self.keys) = (Some(terminal), keys);
         let text = std::fs::read_to_string(&file).context("what was edited cannot be read")?;
-        // A file too many harms nobody.
+        // A leftover file does no harm.
         let _ = std::fs::remove_file(&file);
         edited.map(|()| text)
     }
 }
 
-/// A line that was made for printing.
+/// A line without colours, in the dim tone.
 fn dim(line: &str) -> Line {
     Line::of(Tone::Dim, &anstream::adapter::strip_str(line).to_string())
 }
 
-/// Only the time continued.
+/// Updates the times only.
 fn pass(seen: &mut Seen, now: i64) {
     let run = &mut seen.run;
     if run.ended_at.is_none() {
@@ -356,7 +357,7 @@ fn age(steps: &mut [view::StepView], passed: i64) {
     }
 }
 
-/// Steps at which an agent is running, and which attempt that is.
+/// The steps whose agent is running, each with the number of its attempt.
 fn at_work(steps: &[view::StepView], found: &mut Vec<(StepPath, u32)>) {
     for step in steps {
         if step.agent.is_some() {
@@ -379,7 +380,7 @@ fn tail(file: &Path) -> Vec<longhaul_agents::contract::TranscriptEntry> {
         Ok(bytes)
     };
     let bytes = read().unwrap_or_default();
-    // The first line may be cut, and is no entry then.
+    // The first line may be cut off; then it is not valid JSON and is skipped.
     String::from_utf8_lossy(&bytes).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 

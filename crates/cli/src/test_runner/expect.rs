@@ -1,4 +1,4 @@
-//! Whether what came of a test is what was expected: every difference, in words.
+//! Compares the result of a test with the expected one, and describes every difference.
 
 use longhaul_core::Json;
 use longhaul_core::event::{Ended, Event};
@@ -10,7 +10,7 @@ use similar::TextDiff;
 use super::file::Expect;
 use super::play::Played;
 
-/// What is not as expected; nothing if all is well.
+/// The differences; empty if the result is as expected.
 pub(crate) fn differences(expect: &Expect, played: &Played) -> Vec<String> {
     let run = view::run(&played.plan, &played.state, played.state.now);
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn differences(expect: &Expect, played: &Played) -> Vec<String> {
     }
     found.extend(played.unasked.iter().map(|said| {
         let what = said.step.as_ref().or(said.signal.as_ref()).cloned().unwrap_or_default();
-        format!("answers: nobody asked for the one to `{what}`")
+        format!("answers: no step asked for the one to `{what}`")
     }));
     found
 }
@@ -60,7 +60,7 @@ fn open(played: &Played) -> Option<String> {
     view::questions(&played.plan, &played.state).first().map(|asked| asked.path.to_string())
 }
 
-/// Steps by how they ended, in that order.
+/// The steps that ended in this way, in the order of their ends.
 fn ended(played: &Played, how: Ended) -> Vec<String> {
     let of = played.events.iter().filter_map(|envelope| match &envelope.event {
         Event::StepEnded { path, end } if end.status == how => Some(path.to_string()),
@@ -69,7 +69,7 @@ fn ended(played: &Played, how: Ended) -> Vec<String> {
     of.collect()
 }
 
-/// Steps that were left out; not all of them have an event of their own.
+/// The skipped steps; some of them have no event of their own.
 pub(crate) fn skipped(state: &State) -> Vec<String> {
     state.steps().iter().filter(|step| step.outcome.skipped.is_some()).map(|step| step.path.to_string()).collect()
 }
@@ -113,7 +113,7 @@ fn prompt(played: &Played, step: &str, words: &str) -> Option<String> {
     (!prompt.contains(words)).then(|| format!("prompts: `{step}` was not told `{words}`, but:\n{}", indented(&prompt)))
 }
 
-/// Whether a path is meant: the whole of it, or its end, with or without the numbers of items, rounds and visits.
+/// Whether a path matches: the whole of it or its end, with or without the numbers of items, rounds and visits.
 pub(crate) fn is_at(path: &str, wanted: &str) -> bool {
     let ends = |path: &str| format!("/{path}").ends_with(&format!("/{wanted}"));
     ends(path) || ends(&plain(path))

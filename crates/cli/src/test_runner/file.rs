@@ -1,6 +1,6 @@
-//! A file of tests, `NAME.test.yaml` beside a workflow.
+//! Reads a file of tests, `NAME.test.yaml` beside a workflow.
 //!
-//! **Invariant:** what is misspelt is an error with its place, never passed over.
+//! **Invariant:** an unknown key is an error with its place; it is never ignored.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use serde_json::json;
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tests {
-    /// The workflow, where it is not the one that the file is named after.
+    /// The workflow, if the file is not named after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) workflow: Option<String>,
     pub(crate) tests: Vec<Test>,
@@ -31,28 +31,28 @@ pub(crate) struct Test {
     pub(crate) task: String,
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) inputs: IndexMap<String, Json>,
-    /// Files that are there before the run.
+    /// The files that exist before the run.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) files: IndexMap<String, String>,
     /// Commands that are executed before the run, by bash; `$PROJECT` is the project.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) setup: String,
-    /// What agents say, as in a script.
+    /// The replies of agents, as in a script.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) replies: Vec<Json>,
-    /// What commands do that are not executed, as in a script.
+    /// The results of commands that are not executed, as in a script.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) commands: Vec<Json>,
-    /// What people say.
+    /// The answers of people, and signals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) answers: Vec<Said>,
-    /// The engine is killed once this step has begun.
+    /// The engine is killed once this step has started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) crash: Option<String>,
     pub(crate) expect: Expect,
 }
 
-/// What a person says, or a signal from outside.
+/// An answer of a person, or a signal from outside.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Said {
@@ -60,14 +60,14 @@ pub(crate) struct Said {
     pub(crate) step: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) approve: Option<bool>,
-    /// Why not.
+    /// Denies, with this reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) deny: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) edit: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Json>,
-    /// The person who says it; the one who started the run, if nobody is named. They have the role that is asked for.
+    /// The person who answers, with the role that the question asks for; by default the user who started the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// As the run is told.
+    /// The answer for the run.
     pub(crate) fn answer(&self) -> Answer {
         match self {
             Self { deny: Some(reason), .. } => {
@@ -91,39 +91,39 @@ impl Said {
     }
 }
 
-/// What must come of it. What is not named may be anything.
+/// The expected result. Everything that is not named may be anything.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Expect {
     /// succeeded, failed, cancelled, or waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<String>,
-    /// Words of the message with which it ended.
+    /// A part of the message with which the run ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<String>,
-    /// Steps that succeed, in this order; others may lie between.
+    /// Steps that succeed, in this order; other steps may lie between them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) done: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped: Vec<String>,
-    /// Steps that are not even reached.
+    /// Steps that are never reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) never: Vec<String>,
-    /// How many attempts a step takes.
+    /// The number of attempts of a step.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) attempts: IndexMap<String, u32>,
-    /// What the run returns; names that are not listed may be anything.
+    /// The outputs of the run; names that are not listed may have any value.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) outputs: IndexMap<String, Json>,
-    /// Words in the prompt of a step.
+    /// A part of the prompt of a step.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) prompts: IndexMap<String, String>,
-    /// Words in a file after the run.
+    /// A part of a file after the run.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) files: IndexMap<String, String>,
-    /// The most that it costs.
+    /// The most that the run may cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) usd: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,7 +139,7 @@ impl Tests {
 }
 
 impl Test {
-    /// What agents and commands say, as a script.
+    /// The replies of agents and commands, as a script.
     pub(crate) fn script(&self) -> Result<(String, Script)> {
         let text = json!({"replies": self.replies, "commands": self.commands}).to_string();
         let script =

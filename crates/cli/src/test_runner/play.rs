@@ -1,4 +1,4 @@
-//! Plays a test: a run in a folder of its own, with a clock that is put forward.
+//! Plays a test: a run in a folder of its own, with a clock that the test moves forward.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -23,42 +23,42 @@ use super::expect::is_at;
 use super::file::{Said, Test};
 use crate::identity;
 
-/// The run of every test.
+/// The id of the run in every test.
 const RUN: &str = "test";
-/// Answers, signals and jumps of the clock before a run is given up as endless.
+/// The most answers, signals and clock jumps before the test gives up on a run as endless.
 const STEPS_MAX: usize = 2_000;
 
-/// A workflow that is tested.
+/// The workflow under test.
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub(crate) plan: Plan,
-    /// Where its scripts are.
+    /// The folder of its scripts.
     pub(crate) dir: PathBuf,
     pub(crate) project: PathBuf,
 }
 
-/// What came of a test.
+/// The result of a test.
 pub(crate) struct Played {
     pub(crate) plan: Plan,
     pub(crate) state: State,
     pub(crate) events: Vec<Envelope>,
-    /// The folder in which it ran.
+    /// The folder that the run used.
     pub(crate) folder: Folder,
-    /// What somebody was to say that nobody asked.
+    /// Answers and signals in the test file that no step asked for.
     pub(crate) unasked: Vec<Said>,
     engine: Engine,
     run: RunId,
 }
 
 impl Played {
-    /// What an agent was asked.
+    /// The prompt of an agent's attempt.
     pub(crate) fn prompt(&self, path: &longhaul_core::path::StepPath, attempt: u32) -> String {
         let file = self.engine.attempt_dir(&self.run, path, attempt).join("prompt.md");
         std::fs::read_to_string(file).unwrap_or_default()
     }
 }
 
-/// A folder that is gone afterwards.
+/// A folder that is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Folder(PathBuf);
 
@@ -87,12 +87,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder too many harms nobody.
+        // A leftover folder does no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// A clock that stands still until it is put forward.
+/// A clock that stands still until the test moves it forward.
 #[derive(Debug)]
 struct Wound(AtomicI64);
 
@@ -121,7 +121,7 @@ pub(crate) async fn play(subject: &Subject, test: &Test) -> Result<Played> {
         workspace: folder.workspace(),
         script: Arc::new(script),
         agent: SCRIPTED.to_owned(),
-        // One at a time: what is done at once is done in the same order each time.
+        // One attempt at a time, so that parallel steps run in the same order every time.
         attempts_max: 1,
         guard: Some(program.clone()),
         backends: Backends { program, home: folder.keep().join("agents"), ..Backends::default() },
@@ -153,10 +153,10 @@ pub(crate) async fn play(subject: &Subject, test: &Test) -> Result<Played> {
     Ok(Played { plan: subject.plan.clone(), state: loaded.state, events, folder, unasked, engine, run })
 }
 
-/// The files of the test, and what it does before the run.
+/// Writes the files of the test and runs its setup commands.
 fn prepare(folder: &Folder, subject: &Subject, test: &Test, script: &str) -> Result<()> {
     std::fs::create_dir_all(folder.keep())?;
-    // With it the folder is a project, whatever lies above.
+    // This makes the folder a project, whatever is above it.
     std::fs::create_dir_all(folder.workspace().join(".longhaul"))?;
     std::fs::write(folder.keep().join("script.yaml"), script)?;
     for (name, text) in &test.files {
@@ -180,7 +180,7 @@ fn prepare(folder: &Folder, subject: &Subject, test: &Test, script: &str) -> Res
     Ok(())
 }
 
-/// Drives the run until nothing more happens; what nobody asked for is left.
+/// Runs the run until nothing more happens; returns the answers that no step asked for.
 async fn drive(engine: &Engine, run: &RunId, clock: &Wound, test: &Test) -> Result<Vec<Said>> {
     let mut sayings = test.answers.clone();
     for _ in 0..STEPS_MAX {
@@ -197,7 +197,7 @@ async fn drive(engine: &Engine, run: &RunId, clock: &Wound, test: &Test) -> Resu
     bail!("the run does not end: after {STEPS_MAX} answers and timers it still continues")
 }
 
-/// Says the first thing that somebody waits for; whether there was one.
+/// Sends the first answer or signal that a step waits for; returns whether there was one.
 async fn say(engine: &Engine, run: &RunId, sayings: &mut Vec<Said>) -> Result<bool> {
     let loaded = engine.load(run).await?;
     for asked in view::questions(&loaded.plan.0, &loaded.state) {
@@ -221,7 +221,8 @@ async fn say(engine: &Engine, run: &RunId, sayings: &mut Vec<Said>) -> Result<bo
     Ok(true)
 }
 
-/// Who says something. A test plays people, and not the settings of those who run it: they have the role that is asked for.
+/// The caller of an answer. A test does not use the settings of the user who runs it: the caller has the role that the
+/// question asks for.
 fn person(said: &Said, asked: &Asked) -> Caller {
     let Some(user) = &said.by else { return identity::caller() };
     let roles = match asked.approvals.as_ref().map(|rule| &rule.from) {
@@ -231,7 +232,7 @@ fn person(said: &Said, asked: &Asked) -> Caller {
     Caller { roles, ..Caller::os_user(Origin::cli(user)) }
 }
 
-/// Has another process drive the run until a step has begun, and kills it then.
+/// Starts a process that runs the run until a step has started, and then kills it.
 fn crash(folder: &Folder, step: &str) -> Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["resume", RUN, "--quiet", "--slots", "1", "--agent", "scripted", "--json"]);
@@ -251,7 +252,7 @@ fn crash(folder: &Folder, step: &str) -> Result<()> {
     engine.kill()?;
     engine.wait()?;
     if !begun {
-        bail!("the engine was to be killed at `{step}`, but that was never begun");
+        bail!("the engine was to be killed at `{step}`, but that step never started");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! From a run that is over to a test: what its agents, commands and people said, and what came of it.
+//! Turns a finished run into a test: the replies of its agents, commands and people, and the result.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -66,7 +66,7 @@ fn attempted(
     let Some(step) = state.find(path).map(|inst| plan.step(inst.step)) else { return };
     let Form::Work(work) = &step.form else { return };
     match (&work.kind, error) {
-        // What was lost with its engine says nothing about the workflow.
+        // An attempt that was lost with its engine says nothing about the workflow.
         (_, Some(error)) if error.class == ErrorClass::Lost => {}
         (WorkKind::Prompt, None) => test.replies.push(reply(path, attempt, left)),
         (WorkKind::Prompt, Some(error)) => test.replies.push(json!({
@@ -96,7 +96,7 @@ fn said(path: &StepPath, answer: &Answer) -> Option<Said> {
         Answer::Deny { reason } => Said { deny: Some(reason.clone().unwrap_or_default()), ..said },
         Answer::Edit { value } => Said { edit: Some(value.clone()), ..said },
         Answer::Value { value } => Said { answer: Some(value.clone()), ..said },
-        // Silence needs no words, and who skips says so by a value.
+        // A timeout needs no answer, and test files have no key for a skip.
         Answer::Skip | Answer::TimedOut => return None,
     })
 }

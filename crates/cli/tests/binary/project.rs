@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 use super::{Told, command, told};
 
-/// The run of every project.
+/// The id of the run in every project.
 pub(crate) const RUN: &str = "run-1";
 
-/// A project with one workflow, and a home in which nothing is.
+/// A project with one workflow, and an empty home.
 pub(crate) struct Project(TempDir);
 
 impl Project {
@@ -28,7 +28,7 @@ impl Project {
         self.0.path().join(name)
     }
 
-    /// What is kept of the project: the store, and what lies beside it.
+    /// A file in the state folder of the project, beside the store.
     pub(crate) fn state(&self, name: &str) -> PathBuf {
         super::state(self.command(&[])).join(name)
     }
@@ -39,7 +39,7 @@ impl Project {
         std::fs::write(self.path("no-such-home/.longhaul/config.toml"), text).unwrap();
     }
 
-    /// The command, to be started. Its steps find it as `$LONGHAUL`, and files to write to as `$LOG` and `$OUT`.
+    /// The command, not started yet. Its steps find it as `$LONGHAUL`, and files to write to as `$LOG` and `$OUT`.
     pub(crate) fn command(&self, args: &[&str]) -> std::process::Command {
         let mut command = command(self.0.path(), args);
         command.env("LONGHAUL", env!("CARGO_BIN_EXE_longhaul")).env("LONGHAUL_ORGANISATION", self.path("organisation"));
@@ -84,7 +84,7 @@ impl Project {
         events.rfind(|found| found["event"] == event).unwrap_or_default()
     }
 
-    /// What is rejected names the reason, does not end with 0, and leaves the run as it was.
+    /// A rejected command names the reason, does not exit with 0, and leaves the run as it was.
     pub(crate) fn refuses(&self, args: &[&str], reason: &str) {
         let before = self.events();
         let told = self.longhaul(args);
@@ -93,11 +93,11 @@ impl Project {
         assert_eq!(self.events(), before, "{args:?}");
     }
 
-    /// What another face does with the same store.
+    /// Does something to the same store through another interface.
     pub(crate) fn inside<T>(&self, act: impl AsyncFnOnce(Engine) -> T) -> T {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
-            // Whatever comes first makes the folder.
+            // The first command makes the folder.
             self.ok(&["runs"]);
             let store = Sqlite::open(self.state("longhaul.db"), Default::default()).unwrap();
             let options = EngineOptions { runs_dir: self.state("runs"), ..EngineOptions::default() };

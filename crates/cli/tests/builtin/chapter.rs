@@ -64,7 +64,7 @@ impl Chapter {
     }
 }
 
-/// The text of a file with every `seen` block replaced by what came of its chapter.
+/// The text of a file with every `seen` block replaced by the actual result.
 pub(crate) fn rewritten(text: &str, came: &[String]) -> String {
     let mut out = String::new();
     let mut came = came.iter();

@@ -1,10 +1,11 @@
-//! The built-in workflows, run to their ends: `tests/builtin` has a chapter for each way through them.
+//! Runs the built-in workflows to their ends: `tests/builtin` has a chapter for each path through them.
 //!
-//! A chapter is a project, what the scripted agent replies, and what people answer; and then which agents were called, what
-//! people were asked, how it ended, and what is left in the project. Together they take every route of every state machine. `UPDATE_SNAPSHOTS=1` writes what came of each chapter into its file; read
-//! it before it is committed. `CHAPTER=…` runs only those with that in their title.
+//! A chapter has a project, the replies of the scripted agent, and the answers of people. It then lists which agents were
+//! called, what people were asked, how the run ended, and what is left in the project. Together the chapters take every
+//! route of every state machine. `UPDATE_SNAPSHOTS=1` writes the result of each chapter into its file; read it before you
+//! commit it. `CHAPTER=…` runs only the chapters with that text in their title.
 //!
-//! **Invariant:** the real binary, real commands and real git; nothing but the agents is made up.
+//! **Invariant:** the real binary, real commands and real git; only the agents are scripted.
 
 mod chapter;
 mod play;
@@ -17,7 +18,7 @@ use std::sync::Mutex;
 use chapter::{Chapter, rewritten};
 use play::Played;
 
-/// Chapters at once: they wait for processes most of the time.
+/// The number of chapters at once: they wait for processes most of the time.
 const AT_ONCE: usize = 4;
 
 fn root() -> PathBuf {
@@ -31,7 +32,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// What came of each chapter, in their order.
+/// The result of each chapter, in order.
 fn played(chapters: &[Chapter]) -> Vec<Played> {
     let left = Mutex::new((0..chapters.len()).collect::<Vec<_>>());
     let came = Mutex::new(vec![Played::default(); chapters.len()]);

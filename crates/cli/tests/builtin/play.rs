@@ -1,4 +1,4 @@
-//! Plays a chapter: prepares the project, runs the workflow, answers for people, and tells what was seen.
+//! Plays a chapter: prepares the project, runs the workflow, answers for people, and reports what was seen.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,17 +10,17 @@ use crate::binary::{self, Told};
 use crate::builtin::chapter::Chapter;
 
 const RUN: &str = "test";
-/// One attempt at a time, so that what is done at once is done in the same order each time.
+/// One attempt at a time, so that parallel steps run in the same order every time.
 const ALONE: [&str; 3] = ["--quiet", "--slots", "1"];
-/// Answers before a chapter is given up as endless.
+/// The most answers before a chapter counts as endless.
 const ANSWERS_MAX: usize = 60;
 
-/// What came of a chapter.
+/// The result of a chapter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Played {
-    /// As its `seen` has it.
+    /// The text for its `seen` block.
     pub(crate) seen: String,
-    /// The routes that were taken in state machines: from which step to which.
+    /// The taken routes of state machines: from which step to which.
     pub(crate) ways: Vec<(String, String)>,
 }
 
@@ -85,7 +85,7 @@ impl Stage {
         binary::told(self.alone(&mut command).output().unwrap())
     }
 
-    /// Without the repository that may be around the folder of tests.
+    /// Without the repository that may surround the folder of tests.
     fn alone<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command.env("GIT_CEILING_DIRECTORIES", self.path().parent().unwrap())
     }
@@ -118,7 +118,7 @@ impl Stage {
         told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Answers what is asked and has an answer; how many that were.
+    /// Answers the questions that have an answer; returns how many.
     fn answer(&self, events: &[Value], answers: &mut Vec<(&str, &str)>) -> usize {
         let mut count = 0;
         for path in open_questions(events) {
@@ -134,7 +134,7 @@ impl Stage {
         count
     }
 
-    /// An event as `seen` has it; nothing for most of them.
+    /// An event as a line of `seen`; `None` for most events.
     fn line(&self, event: &Value) -> Option<String> {
         let path = event["path"].as_str().unwrap_or_default();
         match event["event"].as_str()? {
@@ -149,7 +149,7 @@ impl Stage {
         }
     }
 
-    /// What an agent was told; `None` of what is done without one.
+    /// The prompt of an agent; `None` for a step without one.
     fn prompt(&self, event: &Value) -> Option<String> {
         let attempt = format!("@{}", event["attempt"]);
         let steps = binary::state(binary::command(self.path(), &[])).join("runs").join(RUN).join("steps");

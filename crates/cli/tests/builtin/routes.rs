@@ -1,4 +1,4 @@
-//! What holds of every built-in file: it is clean, and every word that an agent may answer has a way on.
+//! Tests every built-in file: it has no findings, and every word that an agent may answer has a route.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// The steps of a workflow's plan, those of the workflows it uses included.
+/// The steps of a workflow's plan, including those of its sub-workflows.
 fn steps(name: &str) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let told = longhaul(folder.path(), &["show", "--json", name]);
@@ -75,7 +75,7 @@ fn every_built_in_workflow_says_what_it_is_for_and_what_its_inputs_mean() {
     }
 }
 
-/// The words that a field of an agent's answer can be, by the field as routes read it: `review.decision`.
+/// The possible words of a field in an agent's answer, by the field's name in routes: `review.decision`.
 fn words(step: &Value, found: &mut BTreeMap<String, Vec<String>>) {
     let Some(alias) = step["output"]["as"].as_str() else { return };
     for (field, schema) in step["output"]["schema"]["properties"].as_object().into_iter().flatten() {
@@ -87,7 +87,7 @@ fn words(step: &Value, found: &mut BTreeMap<String, Vec<String>>) {
     }
 }
 
-/// The checker holds `switch` to that; this holds the routes of state machines to it.
+/// The checker enforces this for `switch`; this test enforces it for the routes of state machines.
 #[test]
 fn routes_by_an_agents_word_know_every_word() {
     let mut routed = 0;
@@ -98,7 +98,7 @@ fn routes_by_an_agents_word_know_every_word() {
         for step in &steps {
             let routes = step["next"].as_array().cloned().unwrap_or_default();
             let conditions: Vec<String> = routes.iter().map(|route| route["when"].to_string()).collect();
-            // A last route without a condition takes whatever is left.
+            // A last route without a condition takes all remaining words.
             if conditions.last().is_none_or(|last| last == "null") {
                 continue;
             }

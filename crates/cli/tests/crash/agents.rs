@@ -1,7 +1,7 @@
-//! Engines that die or lose their lease while an agent works under its shim.
+//! Tests engines that die or lose their lease while an agent works under its shim.
 //!
-//! The agent is a script that speaks as Claude Code does. Each start is a line in a file: whether its conversation is new or
-//! continued, and whether an agent of the same run still lived.
+//! The agent is a script that prints the stream of Claude Code. Each start writes a line to a file: whether its
+//! conversation is new or continued, and whether another agent of the same run was alive.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ impl Bench {
         Self::of(WORKFLOW, "")
     }
 
-    /// Another workflow, whose agents do something as soon as their conversation has a name.
+    /// Another workflow, whose agents do something as soon as their conversation has an id.
     pub(crate) fn of(workflow: &str, does: &str) -> Self {
         let bench = Self(Trial::of("agents", workflow));
         let (program, home) = (bench.file("claude"), bench.file("home/.longhaul"));
@@ -72,7 +72,7 @@ impl Bench {
     fn command(&self, args: &[&str], failpoint: Option<&str>) -> Command {
         let mut command = self.0.command(args, failpoint);
         command.env("HOME", self.file("home")).env_remove("LONGHAUL_AGENT").env("TEST_KEY", "k");
-        // Where the trial looks for it.
+        // The folder in which the trial looks for it.
         command.env("XDG_STATE_HOME", self.file("no-such-home/.local/state"));
         command.env("LONGHAUL_LEASE_MS", "1500").stdout(Stdio::null()).stderr(Stdio::null());
         command
@@ -86,7 +86,7 @@ impl Bench {
         crate::binary::told(self.command(args, failpoint).output().unwrap()).code
     }
 
-    /// Agents may end.
+    /// Lets the agents end.
     pub(crate) fn go(&self) {
         std::fs::write(self.file("go"), "").unwrap();
     }
@@ -112,7 +112,7 @@ impl Bench {
         ours.collect()
     }
 
-    /// The run ended well, each result was recorded once, and nobody is left.
+    /// The run succeeded, each result was recorded once, and no process is left.
     fn ends_well(&self, at: &str) {
         let events = self.0.events();
         is_sound(&events);
@@ -128,7 +128,7 @@ fn signal(name: &str, pid: u32) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
 }
 
-/// One crash at an append. False if there are not so many.
+/// One crash at an append. False if there are fewer appends.
 fn crashes_at(point: &str) -> bool {
     let bench = Bench::new();
     bench.go();
@@ -176,8 +176,8 @@ fn what_was_killed_together_with_its_agent_goes_on_in_the_same_conversation() {
     assert_eq!(starts[1], starts[0].replace("new", "resumed"));
 }
 
-/// The engine is stopped for longer than its lease. Whoever takes over ends the agent of the sleeper before it begins its own,
-/// and the sleeper does nothing any more when it wakes.
+/// The engine is stopped for longer than its lease. The engine that takes over ends the sleeper's agent before it
+/// starts its own, and the sleeper does nothing more when it wakes up.
 #[test]
 fn an_engine_that_slept_through_its_lease_loses_its_agent_and_lets_go() {
     let bench = Bench::new();

@@ -1,10 +1,10 @@
-//! Crashes before and after every append of a run in the foreground.
+//! Tests crashes before and after every append of a run in the foreground.
 
 use std::sync::Mutex;
 
 use crate::crash::trial::{ABORTED, RUN, Reference, Trial, at_once, ends_as, fixtures, reference};
 
-/// One crash: before or after the `number`th append. False if there are not so many.
+/// One crash: before or after the `number`th append. False if there are fewer.
 fn crashes_at(workflow: &str, point: &str, reference: &Reference) -> bool {
     let trial = Trial::new(workflow);
     let told = trial.run(Some(point));
@@ -17,7 +17,7 @@ fn crashes_at(workflow: &str, point: &str, reference: &Reference) -> bool {
     true
 }
 
-/// Crashes at every append; answers how many there were.
+/// Crashes at every append; returns how many there were.
 fn crash_everywhere(workflow: &str) -> usize {
     let reference = reference(workflow);
     assert_eq!(reference.end.status, "success", "{workflow}");
@@ -49,7 +49,7 @@ fn a_crash_at_any_write_changes_nothing_about_the_end() {
     assert!(*crashes.lock().unwrap() > 100);
 }
 
-/// The gate is answered by a process that dies, or the process that takes the answer in dies.
+/// The process that answers the gate dies, or the process that receives the answer dies.
 #[test]
 fn a_crash_around_an_answer_loses_nothing_and_takes_it_once() {
     let reference = reference("gate");

@@ -1,4 +1,4 @@
-//! Crashes around the end of a run that fails: whoever is to be told is told.
+//! Tests crashes around the end of a failed run: the notification is still sent.
 
 use crate::crash::trial::{ABORTED, RUN, Trial, is_sound, until};
 
@@ -29,7 +29,7 @@ fn count(trial: &Trial, event: &str) -> usize {
     trial.events().iter().filter(|found| found["event"] == event).count()
 }
 
-/// Told at least once, and once more only for an attempt of which nobody knows how it ended.
+/// Sent at least once, and again only for an attempt whose end is unknown.
 fn tells(trial: &Trial, at: &str) {
     is_sound(&trial.events());
     let begun = count(trial, "on_failure_started");
@@ -57,7 +57,7 @@ fn a_crash_around_a_failure_does_not_keep_it_secret() {
         }
         crashes += 1;
     }
-    // The start, the attempt, its end with the end of the run, and the end of what follows.
+    // The start, the attempt, its end with the end of the run, and the end of `on_failure`.
     assert!(crashes >= 4, "{crashes}");
 }
 

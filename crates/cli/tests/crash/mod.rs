@@ -1,7 +1,7 @@
 //! Kills the engine at every write of every workflow in `tests/crash`, and at random moments.
 //!
-//! **Invariant:** whatever the moment, continuing leads to the same end; what was recorded as done is not done
-//! again; nothing that the dead engine had started is left.
+//! **Invariant:** whenever the crash happens, the run continues to the same end; work that was recorded as done is not
+//! done again; no process of the dead engine is left.
 
 mod agents;
 mod appends;

@@ -1,4 +1,4 @@
-//! Agents that are interrupted in the middle, in steps that say `on_interrupt: restore`.
+//! Tests agents that are interrupted in the middle, in steps with `on_interrupt: restore`.
 
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -12,11 +12,11 @@ do:
   - {id: first, prompt: Do it., agent: {backend: claude}, output: {as: first}, on_interrupt: restore}
 ";
 
-/// What belongs to the trial and not to the work.
+/// Files that belong to the trial, not to the work.
 const IGNORED: &str =
     "/claude\n/home\n/no-such-home\n/go\n/pid\n/starts\n/prompt\n/half\n/seen\n/log\n/agents.yaml\n*.cache\n";
 
-/// Does half of its work the first time, all sorts of it; says what it finds every time.
+/// Does half of its work the first time; reports every time what it finds.
 const HALF: &str = r#"
 { cat kept.txt mine.txt staged.txt; ls added.txt; git log --format=%s; git diff --cached --name-only; echo; } >> "$folder/seen" 2>&1
 if [ ! -e "$folder/half" ]; then
@@ -28,7 +28,7 @@ if [ ! -e "$folder/half" ]; then
 fi
 "#;
 
-/// Each turn leaves a line.
+/// Each turn writes a line.
 const LINE: &str = "echo turn >> kept.txt\n";
 
 fn git(bench: &Bench, args: &[&str]) -> String {
@@ -83,7 +83,7 @@ fn what_was_killed_together_with_its_agent_begins_anew_with_its_files_put_back()
     is_sound(&events);
     assert_eq!(end(&events).status, "success");
 
-    // The second agent found what the first one had found.
+    // The second agent found the same files as the first one.
     let seen = read(&bench, "seen");
     let seen: Vec<&str> = seen.trim_end().split("\n\n").collect();
     assert_eq!(seen.len(), 2, "{seen:?}");
@@ -92,11 +92,11 @@ fn what_was_killed_together_with_its_agent_begins_anew_with_its_files_put_back()
     let starts = bench.starts();
     assert!(starts.len() == 2 && starts.iter().all(|start| start.starts_with("new")), "{starts:?}");
 
-    // What is ignored was left alone, although the agent had stopped ignoring it.
+    // Ignored files stayed unchanged, although the agent had removed them from the ignore list.
     assert_eq!(read(&bench, "secret.cache"), "changed\n");
     assert_eq!(git(&bench, &["status", "--short"]), " M kept.txt\nA  staged.txt\n?? mine.txt");
 
-    // What was thrown away can be found, by the name that the journal has.
+    // The discarded files can be found, under the name in the journal.
     let restored = events.iter().find(|event| event["event"] == "files_restored").unwrap();
     let left = restored["left"].as_str().unwrap();
     assert_eq!(left, "refs/longhaul/run-1/first@1/left");
@@ -106,7 +106,7 @@ fn what_was_killed_together_with_its_agent_begins_anew_with_its_files_put_back()
     assert_eq!(git(&bench, &["log", "-1", "--format=%s", &format!("{left}^1")]), "agent");
 }
 
-/// One crash of everything at an append. False if there are not so many.
+/// One crash of everything at an append. False if there are fewer appends.
 fn crashes_at(point: &str) -> bool {
     let bench = project(LINE);
     bench.go();

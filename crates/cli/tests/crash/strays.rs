@@ -1,4 +1,4 @@
-//! Engines that are killed at random moments.
+//! Tests engines that are killed at random moments.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::binary::command;
 use crate::crash::trial::{RUN, left, left_by_the_guard};
 
-/// Numbers that look random and are the same every time.
+/// Pseudo-random numbers that are the same every time.
 struct Seeded(u64);
 
 impl Seeded {
@@ -33,7 +33,7 @@ fn a_killed_engine_leaves_no_process_behind() {
         let mut command = command(folder.path(), &["run", "strays.yaml", "--run-id", RUN]);
         command.env("LOG", folder.path().join("log")).stdout(Stdio::null()).stderr(Stdio::null());
         let mut engine = command.spawn().unwrap();
-        // Half of the rounds begin when something runs, whatever else the machine does.
+        // Half of the rounds start when something is running, however busy the machine is.
         while round % 2 == 0 && left(folder.path()).is_empty() {
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -1,4 +1,4 @@
-//! A project of its own for one crash, and what must hold afterwards.
+//! A project for one crash, and the checks afterwards.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use crate::binary::{Told, command, told};
 
 pub(crate) const RUN: &str = "run-1";
 pub(crate) const ABORTED: i32 = 128 + 6;
-/// Coming back more often than this means that it does not get on.
+/// More resumes than this mean that the run makes no progress.
 pub(crate) const RESUMES_MAX: usize = 4;
 
-/// A workflow and a project of its own to run it in.
+/// A workflow and a project to run it in.
 pub(crate) struct Trial {
     folder: TempDir,
     workflow: String,
-    /// Where runs are kept, if not in the project.
+    /// The store of the runs, if it is not the project's.
     store: Option<String>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, PartialEq)]
 pub(crate) struct End {
     pub(crate) status: Value,
@@ -49,7 +49,7 @@ impl Trial {
         Self { folder, workflow: workflow.to_owned(), store: elsewhere() }
     }
 
-    /// A workflow whose runs are kept elsewhere. Whoever shares that place has a checkout of the same project.
+    /// A workflow with another store. All users of that store have a checkout of the same project.
     pub(crate) fn kept_in(self, store: &str) -> Self {
         let settings = self.path().join(".longhaul/config.toml");
         if !settings.exists() {
@@ -58,7 +58,7 @@ impl Trial {
         Self { store: Some(store.to_owned()), ..self }
     }
 
-    /// A workflow that is written here.
+    /// A workflow with this text.
     pub(crate) fn of(workflow: &str, text: &str) -> Self {
         let trial = Self::new(workflow);
         std::fs::write(trial.path().join(format!("{workflow}.yaml")), text).unwrap();
@@ -101,7 +101,7 @@ impl Trial {
         ["succeeded", "failed", "cancelled"].contains(&self.status(run).as_str())
     }
 
-    /// Starts the run, or continues if it exists.
+    /// Starts the run, or continues it if it exists.
     pub(crate) fn run(&self, failpoint: Option<&str>) -> Told {
         let file = format!("{}.yaml", self.workflow);
         let mut args = vec!["run", &file, "the task", "--run-id", RUN];
@@ -110,7 +110,7 @@ impl Trial {
         self.longhaul(&args, failpoint)
     }
 
-    /// Continues; a run of which nothing was recorded is started again.
+    /// Continues the run; starts it again if nothing of it was recorded.
     pub(crate) fn resume(&self, failpoint: Option<&str>) -> Told {
         let mut args = vec!["resume", RUN];
         let replies = self.replies();
@@ -124,7 +124,7 @@ impl Trial {
         self.path().join(&replies).exists().then_some(replies)
     }
 
-    /// Continues to the end, whoever is asked says yes.
+    /// Continues to the end, and approves every question.
     pub(crate) fn finish(&self) {
         for _ in 0..RESUMES_MAX {
             let told = self.resume(None);
@@ -152,8 +152,8 @@ impl Trial {
     }
 }
 
-/// Where runs are kept unless a trial says otherwise. `LONGHAUL_CRASH_STORE=postgres cargo test -p longhaul --test crash` tries everything
-/// with databases; what is tried by default is what costs the least.
+/// The store of the runs unless a trial says otherwise. `LONGHAUL_CRASH_STORE=postgres cargo test -p longhaul --test
+/// crash` tests everything with databases; the default is the cheapest.
 fn elsewhere() -> Option<String> {
     match std::env::var("LONGHAUL_CRASH_STORE").ok()?.as_str() {
         "postgres" => Some(longhaul_store::conformance::server::shared().address()),
@@ -165,14 +165,14 @@ fn elsewhere() -> Option<String> {
 pub(crate) struct Worker(Child);
 
 impl Worker {
-    /// The code it ended with, once it has; 128 and the signal if one ended it.
+    /// Its exit code, once it has ended; 128 plus the signal if one ended it.
     pub(crate) fn code(&mut self) -> Option<i32> {
         self.0.try_wait().unwrap().and_then(code)
     }
 
-    /// Stops it as a person would, unless it has ended meanwhile; answers the code it ended with.
+    /// Stops it with a signal like Ctrl-C, unless it has ended; returns its exit code.
     pub(crate) fn stop(mut self) -> Option<i32> {
-        // Until it has been waited for, nobody else can have its number.
+        // Until it is reaped, no other process can have its id.
         if self.code().is_none() {
             let script = format!("kill -INT {}", self.0.id());
             assert!(std::process::Command::new("bash").args(["-c", &script]).status().unwrap().success());
@@ -193,7 +193,7 @@ impl Drop for Worker {
     }
 }
 
-/// Waits for something that other processes bring about.
+/// Waits for something that other processes do.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -231,7 +231,7 @@ pub(crate) fn attempt(event: &Value) -> (String, u64) {
     (event["path"].as_str().unwrap().to_owned(), event["attempt"].as_u64().unwrap())
 }
 
-/// No result twice, no start after a success, no gap. A rewind makes a step young again.
+/// No result twice, no start after a success, no gap. A rewind resets a step.
 pub(crate) fn is_sound(events: &[Value]) {
     let mut results = HashSet::new();
     let mut succeeded = HashSet::new();
@@ -273,8 +273,8 @@ pub(crate) fn alive(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Vec<Strin
     commands.collect()
 }
 
-/// What is left when the guard has done its work, or has had all the time that it may take on a busy machine.
-/// The guard itself counts: a process that is just becoming another program cannot be seen for a moment.
+/// What is left when the guard has finished, or has had all the time that it may need on a busy machine. The guard
+/// itself counts: a process that is just becoming another program is invisible for a moment.
 pub(crate) fn left_by_the_guard(folder: &Path) -> Vec<String> {
     let patience = Instant::now() + Duration::from_secs(30);
     loop {
@@ -286,7 +286,7 @@ pub(crate) fn left_by_the_guard(folder: &Path) -> Vec<String> {
     }
 }
 
-/// The run has ended as without a crash, and nothing is left of the engine that crashed.
+/// The run has ended as without a crash, and nothing is left of the crashed engine.
 pub(crate) fn ends_as(trial: &Trial, reference: &Reference, at: &str) {
     let events = trial.events();
     is_sound(&events);
@@ -303,7 +303,7 @@ pub(crate) fn more_only_for_what_was_lost(
     at: &str,
 ) {
     assert_eq!(log.keys().collect::<Vec<_>>(), reference.keys().collect::<Vec<_>>(), "{at}");
-    // What ran in the air may have written its line or not; what counts its own lines may even need fewer.
+    // Work that was running may have written its line or not; a step that counts its own lines may even need fewer.
     let extra: usize = log.iter().map(|(line, count)| count.saturating_sub(reference[line])).sum();
     assert!(extra <= lost, "{at}: {log:?}, {lost} lost");
 }

@@ -1,4 +1,4 @@
-//! Workers that die, and what the next one takes up by itself.
+//! Tests workers that die, and which runs the next one continues by itself.
 
 use std::process::Stdio;
 use std::sync::Mutex;

@@ -1,8 +1,8 @@
-//! Crashes at the writes that are no appends: snapshots, leases, and runs that are forgotten.
+//! Tests crashes at writes that are not appends: snapshots, leases, and deleted runs.
 
 use crate::crash::trial::{ABORTED, RUN, Trial, at_once, end, is_sound, lost};
 
-/// Continues only once it is let, so that the engine reaches its point whatever else the machine does.
+/// It ends only when the test allows it, so that the engine reaches its failpoint on any machine.
 const HELD: &str = r#"
 name: held
 do:

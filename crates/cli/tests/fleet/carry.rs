@@ -1,4 +1,4 @@
-//! Files that go with their run from one machine to another: real checkouts, a real remote, real deaths.
+//! Tests files that follow their run from one machine to another: real checkouts, a real remote, real deaths.
 
 use super::*;
 
@@ -24,7 +24,7 @@ impl Carrying {
         carrying
     }
 
-    /// What the remote has of the run.
+    /// The refs of the run on the remote.
     fn refs(&self) -> String {
         git(self.remote.path(), &["for-each-ref", "refs/longhaul"])
     }
@@ -60,7 +60,7 @@ do:
 outputs: {two: two, three: three}
 "#;
 
-/// What was there is there again elsewhere: new files, changed ones, and what was staged. The checkout is left alone.
+/// The files are restored elsewhere: new files, changed ones, and staged ones. The checkout itself stays unchanged.
 #[test]
 fn a_run_goes_on_elsewhere_with_the_files_that_it_had() {
     let carrying = Carrying::of(WORK, "[fleet]\nhost_grace = '1s'\nsync = 'origin'\n");
@@ -103,7 +103,7 @@ do:
 outputs: {two: two}
 "#;
 
-/// It slept through its lease and its grace: when it wakes up, nobody believes it, and its files are its own.
+/// It slept through its lease and its grace: when it wakes up, its results are refused, and its files stay its own.
 #[test]
 fn a_machine_that_is_late_is_refused() {
     let settings = "[fleet]\nhost_grace = '1s'\nsync = 'origin'\nwhen_host_gone = 'rebuild'\n";
@@ -132,7 +132,7 @@ fn a_machine_that_is_late_is_refused() {
     assert_eq!((carrying.refs(), fleet.seen().len()), (String::new(), 2));
 }
 
-/// Work is worth more than that others could continue with it.
+/// The work itself matters more than that other machines could continue it.
 #[test]
 fn files_that_can_not_be_sent_are_told_of_and_fail_nothing() {
     let carrying =

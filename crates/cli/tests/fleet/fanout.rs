@@ -1,5 +1,5 @@
-//! Thousands of items at once: begun in a few commits, done as slots allow. Steps do nothing, so that what shows is the engine; a part
-//! of them is enough to see how it continues.
+//! Tests thousands of items at once: started in a few commits, run as slots allow. The steps do nothing, so that only
+//! the engine matters; a part of them is enough to see how it continues.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 
-/// In a file.
+/// The number of items with a file.
 const ITEMS: usize = 10_000;
-/// In a database, which takes longer to say the same.
+/// The number of items with a database, which takes longer.
 const FEWER: usize = 1_000;
-/// So many are over when it is stopped.
+/// The run is stopped after this many items.
 const ENOUGH: usize = 100;
-/// Steps that the engine makes at once.
+/// The number of steps that the engine runs at once.
 const SLOTS: usize = 8;
 
 fn plan(items: usize, parallel: usize) -> Plan {
@@ -47,7 +47,7 @@ async fn engine(store: &Arc<dyn Store>, folder: &TempDir, host: Option<&str>) ->
     Engine::new(Arc::clone(store), clock_of(store).await.unwrap(), options)
 }
 
-/// Drives the run until enough of it is over; answers its history until then, commit by commit.
+/// Drives the run until enough items are over; returns its history so far, commit by commit.
 async fn driven(place: StoreAddress, (items, parallel): (usize, usize), host: Option<&str>) -> Vec<Vec<Envelope>> {
     let folder = tempfile::tempdir().unwrap();
     let store = place.open(Duration::from_secs(10)).await.unwrap();
@@ -82,7 +82,7 @@ fn begun(commits: &[Vec<Envelope>]) -> usize {
     count(commits, |event| matches!(event, Event::AttemptStarted { .. }))
 }
 
-/// The most that were running after a commit.
+/// The largest number of running steps after a commit.
 fn most_at_work(commits: &[Vec<Envelope>]) -> usize {
     let begins =
         |event: &Event| matches!(event, Event::AttemptStarted { queued: None, .. } | Event::AttemptClaimed { .. });
@@ -98,20 +98,20 @@ async fn ten_thousand_items_in_a_file() {
     let is_over = |commit: &[Envelope]| commit.iter().any(|one| matches!(one.event, Event::AttemptSucceeded { .. }));
     let before = all.iter().position(|commit| is_over(commit)).unwrap();
     assert_eq!(begun(&all[..before]), ITEMS);
-    // A commit is cut between two decisions, of which each has a few events.
+    // A commit is cut between two decisions, each of which has a few events.
     let most = all[..before].iter().map(Vec::len).max().unwrap();
     assert!((2..10).contains(&before) && most < 4_100, "{before} commits with up to {most} events");
     let few = driven(StoreAddress::File(folder.path().join("few.db")), (ITEMS, 16), None).await;
     assert_eq!((begun(&few[..1]), most_at_work(&few)), (16, 16), "the rest trickles");
 }
 
-/// What has no slot waits for any worker, and whoever has one takes it.
+/// A step without a slot waits for any worker, and a worker with a free slot claims it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_items_in_a_database() {
     let place: StoreAddress = server::shared().address().parse().unwrap();
     let all = driven(place, (FEWER, FEWER), Some("alpha")).await;
     let queued = |event: &Event| matches!(event, Event::AttemptStarted { queued: Some(_), .. });
     assert_eq!((begun(&all[..1]), count(&all[..1], queued)), (FEWER, FEWER - SLOTS));
-    // What is over but not recorded yet still counts here, and its slot is free.
+    // A step that is over but not recorded yet still counts here, although its slot is free.
     assert!((SLOTS..=8 * SLOTS).contains(&most_at_work(&all)), "{}", most_at_work(&all));
 }

@@ -1,4 +1,4 @@
-//! Workers that can do less at once than there is to do.
+//! Tests workers with fewer slots than there is work.
 
 use super::*;
 
@@ -14,7 +14,7 @@ do:
 
 const RUNS: [&str; 2] = ["one-of-two", "two-of-two"];
 
-/// Which attempts begin (true) and end, in the order in which they do.
+/// The starts (true) and ends of attempts, in order.
 fn moments(fleet: &Fleet) -> Vec<(i64, bool)> {
     let mut moments = Vec::new();
     for run in RUNS {
@@ -34,7 +34,8 @@ fn moments(fleet: &Fleet) -> Vec<(i64, bool)> {
     moments
 }
 
-/// What it cannot begin it leaves to others, and whatever ends makes room for what waits: nothing else would tell it.
+/// A worker leaves what it cannot start to others, and each end makes room for a waiting step: nothing else would wake
+/// it.
 #[test]
 fn a_worker_holds_no_more_steps_than_it_has_slots_and_takes_the_next_when_one_ends() {
     let fleet = Fleet::of(MANY, "");
@@ -62,7 +63,7 @@ do:
   - {id: one, run: 'echo one >> "$SEEN"', runs_on: rare, workspace: any}
 "#;
 
-/// The end of the run took the step away from those who could have taken it, so there is nothing more to take away.
+/// The end of the run withdrew the step from the workers, so there is nothing more to withdraw.
 #[test]
 fn what_waited_for_a_worker_when_its_run_was_cancelled_is_done_after_a_retry() {
     let fleet = Fleet::of(NOBODY_YET, "");

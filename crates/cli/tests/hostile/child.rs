@@ -1,4 +1,4 @@
-//! Runs the binary on a folder, bounded in memory and time.
+//! Runs the binary on a folder, with limits on memory and time.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) fn folder_with(text: impl AsRef<[u8]>) -> TempDir {
     folder
 }
 
-/// What the binary says in a folder. Its home is that folder too, so nothing of the machine is seen.
+/// Runs the binary in a folder. Its home is that folder too, so that it sees nothing of the machine.
 pub(crate) fn run(folder: &Path, args: &[&str]) -> Output {
     let limited = format!("ulimit -v {ADDRESS_SPACE_KB}; exec \"$0\" \"$@\"");
     let (out, err) = (folder.join(".stdout"), folder.join(".stderr"));
@@ -51,7 +51,7 @@ pub(crate) fn run(folder: &Path, args: &[&str]) -> Output {
     output
 }
 
-/// Everything that was printed, once it is certain that the program ended by its own will.
+/// Everything that was printed, after a check that the program exited by itself.
 pub(crate) fn said(output: &Output) -> String {
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(matches!(output.status.code(), Some(0..=2)), "{:?}: {text:.2000}", output.status);
@@ -59,7 +59,7 @@ pub(crate) fn said(output: &Output) -> String {
     text
 }
 
-/// The codes of the findings about `w.yaml`, each once, and what was said.
+/// The codes of the findings about `w.yaml`, each once, and the output.
 #[track_caller]
 pub(crate) fn refused_in(folder: &Path, path: &str) -> (Vec<String>, String) {
     let output = run(folder, &["check", path]);

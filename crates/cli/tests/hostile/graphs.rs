@@ -1,4 +1,4 @@
-//! Workflows of too many steps, and circles.
+//! Tests workflows with too many steps, and with cycles.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Names of files that are no files, or are somewhere else.
+//! Tests names of files that are not files, or are elsewhere.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -59,7 +59,7 @@ fn workflows_of_others_stay_in_the_project() {
     assert_eq!(used_at("../../none.yaml", |_| ()), also("LH0408"));
     let link = |home: &Path| symlink("../../far.yaml", home.join("sub/link.yaml")).unwrap();
     assert_eq!(used_at("link.yaml", link), also("LH0414"));
-    // A name is looked for nearby, but not beyond the project.
+    // A name is searched for nearby, but not outside the project.
     assert_eq!(used_at("link", link), also("LH0408"));
 }
 

@@ -1,4 +1,4 @@
-//! Looking at a workflow executes nothing and writes nothing.
+//! Tests that reading a workflow executes nothing and writes nothing.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -58,7 +58,7 @@ fn set_modes(folder: &Path, file: u32, dir: u32) {
     fs::set_permissions(folder, fs::Permissions::from_mode(dir)).unwrap();
 }
 
-/// A project in which everything that could be executed leaves a trace.
+/// A project in which everything executable would leave a trace.
 fn trap(home: &Path) {
     let project = home.join("project");
     let write = |path: &str, text: &str| {
@@ -112,7 +112,7 @@ fn looking_leaves_no_trace() {
         let text = said(&run(&project, args));
         assert!(text.contains("trap"), "{text}");
     }
-    // The project's own folder holds the child's output for a moment, which changes its time.
+    // The project's folder holds the child's output for a moment, which changes its time.
     let inside = |lines: Vec<String>| lines.into_iter().filter(|line| !line.ends_with("project")).collect::<Vec<_>>();
     assert_eq!(inside(listing(&project)), inside(before));
 }

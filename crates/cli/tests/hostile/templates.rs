@@ -1,4 +1,4 @@
-//! Templates and expressions that cost more than they say.
+//! Tests templates and expressions that cost more than they seem to.
 
 use crate::hostile::child::refused;
 

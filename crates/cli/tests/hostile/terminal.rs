@@ -1,4 +1,4 @@
-//! Text from files never reaches the terminal as a command to it.
+//! Tests that text from files never reaches the terminal as a control sequence.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ const EVIL: &str = "do:\n- {id: \"a\\e[31m\", run: x, \"wr\\e[2Jng\": 1}\n- {dep
 const FAIR: &str = "name: \"n\\e[2J\\nm\"\ndescription: \"d\\e[31m\\u202e\\n\"\n\
     inputs: {x: {type: string, default: \"\\e[1m\", description: \"\\e]0;x\\a\"}}\ndo: [{run: \"echo \\e {{ x }}\", name: \"\\e[2J\"}]\n";
 
-/// Asserts that nothing but text and line breaks was printed, except for our own colours.
+/// Asserts that only text, line breaks and our own colours were printed.
 #[track_caller]
 fn clean(text: &str) {
     let hostile = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);

@@ -1,4 +1,4 @@
-//! Text that is too large, too deep, not text, or more than it seems.
+//! Tests text that is too large, too deep, not text, or more than it seems.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Faults of the machine that come and go while a run is driven: it ends as it would without them.
+//! Tests faults of the machine that come and go while a run is driven: it ends as it would without them.
 
 use std::os::unix::fs::chown;
 use std::os::unix::process::ExitStatusExt;
@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::binary::command;
 
 const RUN: &str = "run-1";
-/// Who is limited in how many processes it has; root is not.
+/// A user with a limit on processes; root has none.
 const SOMEBODY: u32 = 54_321;
-/// How long a fault lasts, and the time without one.
+/// How long a fault lasts, and the time between two faults.
 const SPELL: Duration = Duration::from_millis(500);
 
 const WORK: &str = r#"
@@ -32,7 +32,7 @@ outputs: {numbers: numbers, said: said}
 /// A project in a folder.
 struct Trial {
     folder: PathBuf,
-    /// Whether root plays somebody else.
+    /// Whether root acts as another user.
     as_somebody: bool,
 }
 
@@ -67,7 +67,7 @@ impl Trial {
         command
     }
 
-    /// An engine at work: one that is given nothing from the start refuses to begin.
+    /// A running engine: with no resources from the start it would refuse to start.
     fn drive(&self, args: &[&str]) -> Child {
         let mut engine = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let is_there = || self.command(&["status", RUN]).output().unwrap().status.success();
@@ -83,7 +83,7 @@ impl Trial {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// What the run came to: its outputs, what each step printed, and what was done how often.
+    /// The result of the run: its outputs, the output of each step, and how often each step ran.
     fn end(&self) -> (Value, Vec<String>, Vec<String>) {
         let mut log: Vec<String> =
             std::fs::read_to_string(self.folder.join("log")).unwrap().lines().map(str::to_owned).collect();
@@ -93,7 +93,7 @@ impl Trial {
         (self.json(&["outputs", RUN]), log, vec![printed])
     }
 
-    /// What went wrong in the run, if anything did.
+    /// The failures in the run.
     fn failures(&self) -> Vec<String> {
         let output = self.command(&["events", RUN, "--json"]).output().unwrap().stdout;
         let text = String::from_utf8(output).unwrap();
@@ -101,7 +101,7 @@ impl Trial {
     }
 }
 
-/// A command of somebody who is not root.
+/// A command of a user who is not root.
 fn somebody(program: &str) -> Command {
     let id = SOMEBODY.to_string();
     let mut command = Command::new("setpriv");
@@ -113,7 +113,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
-/// Has a fault come and go until the engine ends.
+/// Switches a fault on and off until the engine ends.
 fn with(mut engine: Child, fault: impl Fn(u32, bool)) -> ExitStatus {
     let patience = Instant::now() + Duration::from_secs(120);
     let mut is_on = false;
@@ -132,17 +132,17 @@ fn with(mut engine: Child, fault: impl Fn(u32, bool)) -> ExitStatus {
     }
 }
 
-/// Sets a limit of a process, and gives it back.
+/// Sets a limit of a process, and restores it.
 fn limit(as_somebody: bool, name: &'static str, low: &'static str, high: &'static str) -> impl Fn(u32, bool) {
     move |pid, is_on| {
         let mut command = if as_somebody { somebody("prlimit") } else { Command::new("prlimit") };
         let limit = format!("--{name}={}:", if is_on { low } else { high });
-        // One that has just ended has no limits.
+        // A process that has just ended has no limits.
         let _set = command.args(["--pid", &pid.to_string(), &limit]).stderr(Stdio::null()).status();
     }
 }
 
-/// The end of a run without faults.
+/// The result of a run without faults.
 fn reference() -> (Value, Vec<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let trial = Trial::new(folder.path(), false);
@@ -189,7 +189,7 @@ fn too_few_processes() {
     ends_as_without(&trial, with(engine, limit(as_somebody, "nproc", "1", "1000")));
 }
 
-/// A program that is given no memory may be ended by that. The next one continues.
+/// A program without memory may die of that. The next one continues.
 #[test]
 fn too_little_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -208,7 +208,7 @@ fn too_little_memory() {
     assert_eq!(trial.end().0, reference().0);
 }
 
-/// A disk that is full now and then, with the store and all files of the run on it.
+/// A disk that is full from time to time, with the store and all files of the run.
 #[test]
 fn too_little_room() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn too_little_room() {
         return;
     }
     let trial = Trial::new(&disk.0, false);
-    // The work itself needs its own place: what a command cannot write is its own failure.
+    // The work needs its own place: if a command cannot write, that is its own failure.
     std::fs::write(folder.path().join("log"), "").unwrap();
     std::os::unix::fs::symlink(folder.path().join("log"), disk.0.join("log")).unwrap();
     let engine = trial.drive(&["run", "w.yaml", "--run-id", RUN]);
@@ -239,7 +239,7 @@ fn too_little_room() {
     ends_as_without(&trial, with(engine, fault));
 }
 
-/// A disk that is taken away again.
+/// A disk that is removed again.
 struct Disk(PathBuf);
 
 impl Drop for Disk {

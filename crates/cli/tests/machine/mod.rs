@@ -1,4 +1,4 @@
-//! What a machine does to runs, and what runs tell about their machine: faults that come and go, and secrets that nobody shall find.
+//! Tests the influence of a machine on runs: faults that come and go, and secrets that must not be found.
 
 mod chaos;
 mod secrets;

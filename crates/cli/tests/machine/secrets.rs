@@ -1,4 +1,4 @@
-//! Forty secrets through every way in: none is found in anything that is kept or shown.
+//! Tests forty secrets through every input: none is found in anything that is stored or shown.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use crate::binary::project::{Project, RUN};
 use crate::binary::told;
 use crate::machine::server::Server;
 
-/// Variables with secrets that workflows name.
+/// The number of variables with secrets that workflows name.
 const NAMED: usize = 26;
 /// Variables with keys of agents, of channels and of tool servers.
 const OTHERS: [&str; 14] = [
@@ -29,7 +29,7 @@ const OTHERS: [&str; 14] = [
     "TOOL_TOKEN",
 ];
 
-/// Of each third, one that every encoding leaves as it is, one that most change, and one that is no ASCII.
+/// Of each three, one that every encoding leaves unchanged, one that most change, and one that is not ASCII.
 fn secret(number: usize) -> String {
     match number % 3 {
         0 => format!("canary{number:02}Xq7"),
@@ -42,7 +42,7 @@ fn all() -> Vec<(String, String)> {
     let named = (0..NAMED).map(|number| (format!("LONGHAUL_SECRET_S{number:02}"), secret(number)));
     let others = OTHERS.iter().enumerate().map(|(at, name)| ((*name).to_owned(), secret(NAMED + at)));
     let mut all: Vec<_> = named.chain(others).collect();
-    // The address of a hook is its key. Nobody answers there.
+    // The address of a hook is its key. No server answers there.
     for (name, value) in &mut all {
         if name == "HOOK" || name == "SLACK" {
             *value = format!("http://127.0.0.1:9/hook/{}", &value.replace(['"', ' ', '\\'], "-"));
@@ -140,7 +140,7 @@ outputs: {{printed: printed, parsed: parsed, said: said, landed: landed, answer:
     )
 }
 
-/// How a secret would be found.
+/// The forms in which a secret would be found.
 fn needles(secret: &str) -> Vec<String> {
     let percent = |kept: &[u8]| {
         let one = |byte: u8| match byte.is_ascii_alphanumeric() || kept.contains(&byte) {
@@ -166,7 +166,7 @@ fn needles(secret: &str) -> Vec<String> {
     ]
 }
 
-/// Its base64, as far as that does not depend on what follows.
+/// Its base64, as far as it does not depend on the text after it.
 fn base64(secret: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bits: Vec<u8> = secret.bytes().flat_map(|byte| (0..8).rev().map(move |at| (byte >> at) & 1)).collect();
@@ -174,7 +174,7 @@ fn base64(secret: &str) -> String {
     bits.chunks_exact(6).map(|bits| char::from(digit(bits))).collect()
 }
 
-/// Everything below a folder that Longhaul has written.
+/// All files below a folder that Longhaul has written.
 fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
@@ -186,8 +186,8 @@ fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-/// What a server with the same secrets shows: the run, its events, and its own numbers. It makes the run that waits, and sends
-/// the trace of it to the collector.
+/// The output of a server with the same secrets: the run, its events, and its metrics. It starts the waiting run, and
+/// sends its trace to the collector.
 fn served(project: &Project, secrets: &[(String, String)], collector: &Server) -> Vec<(String, Vec<u8>)> {
     let mut command = project.command(&["serve", "--json", "--listen", "127.0.0.1:0"]);
     command.envs(secrets.iter().map(|(name, value)| (name, value))).env("OTHERS", OTHERS.join(","));
@@ -273,7 +273,7 @@ fn forty_secrets_are_in_nothing_that_is_kept_or_shown() {
         }
     }
     assert!(leaks.is_empty(), "{}", leaks.join("\n"));
-    // What was asked for got there, and went nowhere else.
+    // The requested secrets arrived, and went nowhere else.
     assert!(near.asked().contains(&secret(6)) && near.asked().contains(&secret(18)), "{}", near.asked());
     let landed = far.asked();
     assert!(landed.starts_with("GET /landed ") && landed.contains("text/plain"), "{landed}");

@@ -1,4 +1,4 @@
-//! A server that says back what it was asked, and keeps it; `/away?to=ADDRESS` sends elsewhere.
+//! A server that returns and records each request; `/away?to=ADDRESS` redirects.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

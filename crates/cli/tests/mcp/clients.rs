@@ -1,4 +1,4 @@
-//! The client of the library that the server is made with, over both transports: a whole hosted workflow.
+//! Tests the client of the library that the server uses, over both transports: a whole hosted workflow.
 
 use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::RunningService;
@@ -49,7 +49,7 @@ async fn over_pipes() {
 
 #[tokio::test]
 async fn over_http() {
-    // Only the first of several tests can.
+    // Only the first of several tests can install it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let project = Project::new();
     let web = project.web(&[]);

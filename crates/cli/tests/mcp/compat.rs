@@ -1,4 +1,4 @@
-//! Conversations with the tool sets of other systems, as text: `tests/compat/*.txt`.
+//! Tests conversations with the tool sets of other systems, as text: `tests/compat/*.txt`.
 //!
 //! ```text
 //! client NAME          whose calls follow; `ed` before that
@@ -8,8 +8,9 @@
 //! ! TOOL {arguments}   a call that comes to nothing; then what is said about it
 //! ```
 //!
-//! A shape names what must be there, and with `=` before a key nothing else inside of it. In a text, `…` stands for anything; `null` also for nothing; `"$name"` is kept when it is met first, and
-//! is that value from then on. Every conversation is held twice: with one server, and with a new one for each call that is killed after it.
+//! A shape names what must be there; `=` before a key means that nothing else may be inside it. In a text, `…` matches
+//! anything. `null` also matches a missing value. `"$name"` keeps the first value that it meets, and must equal it from
+//! then on. Every conversation runs twice: with one server, and with a new server for each call that is killed after it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,12 @@ use serde_json::{Map, Value, json};
 use crate::mcp::project::Project;
 use crate::mcp::wire::Pipes;
 
-/// What was kept of earlier answers.
+/// The values that were kept from earlier answers.
 type Kept = HashMap<String, Value>;
 
 struct Talk<'t> {
     project: Project,
-    /// The server, if one is to last.
+    /// The server, if one serves the whole conversation.
     server: Option<Pipes>,
     client: String,
     kept: Kept,
@@ -47,7 +48,7 @@ fn hold(lasting: bool) {
         talk.hold(&std::fs::read_to_string(file).unwrap());
     };
     let files = conversations();
-    // Each says by itself what is wrong with it.
+    // Each test reports its own errors.
     let failed = std::thread::scope(|scope| {
         let threads: Vec<_> = files.iter().map(|file| scope.spawn(move || held(file))).collect();
         threads.into_iter().filter_map(|thread| thread.join().err()).count()
@@ -90,7 +91,7 @@ impl Talk<'_> {
         std::fs::write(file, text).unwrap();
     }
 
-    /// Time that nobody can wait for: only the store is told that it has passed.
+    /// Lets time pass that no test can wait for: it only changes the store.
     fn idle(&self, hours: i64) {
         let store = rusqlite::Connection::open(self.project.state().join("longhaul.db")).unwrap();
         store.execute("UPDATE run SET updated_ms = updated_ms - ?1", [hours * 60 * 60 * 1000]).unwrap();
@@ -115,7 +116,7 @@ impl Talk<'_> {
     }
 }
 
-/// Arguments with what was kept in them; `long:N` is a text of so many letters.
+/// Arguments with the kept values filled in; `long:N` is a text of N letters.
 fn filled(value: &Value, kept: &Kept) -> Value {
     match value {
         Value::String(text) => match (name_of(text), text.strip_prefix("long:")) {
@@ -131,7 +132,7 @@ fn filled(value: &Value, kept: &Kept) -> Value {
     }
 }
 
-/// The name after a `$`, if there is nothing but one.
+/// The name after a `$`, if the text is only that.
 fn name_of(text: &str) -> Option<&str> {
     text.strip_prefix('$').filter(|name| name.chars().all(|sign| sign.is_ascii_lowercase()))
 }

@@ -1,5 +1,5 @@
-//! The official conformance suite, as far as it is about what every server does: the rest of it wants a server made for the suite, with tools
-//! such as `test_image_content`.
+//! Runs the official conformance suite, as far as it tests what every server does. The rest needs a server made for the
+//! suite, with tools such as `test_image_content`.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::binary::told;
 use crate::mcp::officials::{installed, script};
 use crate::mcp::project::Project;
 
-/// What must hold, by the suite's own names.
+/// The scenarios that must pass, by the suite's names.
 const SCENARIOS: [&str; 12] = [
     "server-initialize",
     "server-session-lifecycle",
@@ -25,7 +25,7 @@ const SCENARIOS: [&str; 12] = [
     "input-required-result-unsupported-methods",
 ];
 
-/// The suite shows no token: this one does in its place.
+/// The suite sends no token: this proxy adds it.
 struct Proxy {
     child: Child,
     url: String,

@@ -1,11 +1,11 @@
-//! Gates: the order to stop, the words that are understood, and people who are asked directly.
+//! Tests gates: the order to stop, the accepted words, and people who are asked directly.
 
 use serde_json::{Value, json};
 
 use crate::mcp::project::Project;
 use crate::mcp::wire::{NEWEST, Pipes};
 
-/// A run that stands at the review of its plan.
+/// A run that waits at the review of its plan.
 fn at_the_gate(client: &mut Pipes) -> Value {
     let run = client.call("start", json!({"workflow": "relay", "task": "a house"}))["run"].clone();
     let at = client.call("submit", json!({"run": run, "step": "plan", "attempt": 1, "output": "P1"}));
@@ -70,7 +70,7 @@ fn a_second_answer_is_told_who_was_first() {
     assert!(late.contains("ed approved it at"), "{late}");
 }
 
-/// A server whose client can ask whoever is behind it.
+/// A server whose client can ask its user.
 fn asking(project: &Project, person: Value) -> Pipes {
     let mut client = Pipes::silent(project.command(&[]));
     client.hello("ed", json!({"elicitation": {}}));
@@ -103,7 +103,7 @@ fn a_model_can_not_decide_for_a_human_who_does_not() {
     assert_eq!(client.call("status", json!({"run": run}))["status"], "awaiting-approval");
 }
 
-/// A request of the newest protocol, which carries all that is known of the client.
+/// A request of the newest protocol, which describes the client completely.
 fn alone(client: &mut Pipes, tool: &str, arguments: Value, said: Option<(Value, &Value)>) -> Value {
     let about = json!({
         "io.modelcontextprotocol/protocolVersion": NEWEST,
@@ -129,7 +129,7 @@ fn in_the_newest_protocol_the_call_is_made_again_with_the_answer() {
     assert_eq!(request["method"], "elicitation/create");
     let state = &asks["requestState"];
     let say = |key: &str| Some((json!({key: {"action": "accept", "content": {"decision": "approve"}}}), state));
-    // Another server, and first an answer to something that nobody was shown.
+    // Another server, and first an answer to a question that was never shown.
     let mut client = Pipes::silent(project.command(&[]));
     let wrong = alone(&mut client, "submit", submission.clone(), say("plan#0123456789abcdef"));
     assert_eq!(wrong["resultType"], "input_required", "{wrong}");

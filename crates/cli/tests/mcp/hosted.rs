@@ -1,4 +1,4 @@
-//! Hosted runs: handed out, closed, taken up again after a kill, raced for.
+//! Tests hosted runs: offered, closed, resumed after a kill, claimed by several clients.
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn a_wrong_submission_harms_nothing() {
 #[test]
 fn the_server_can_be_killed_between_any_two_calls() {
     let project = Project::new();
-    // A new server for every call, and each is killed with it.
+    // A new server for every call, which is killed afterwards.
     let fresh = |tool: &str, arguments: Value| project.pipes("ed").call(tool, arguments);
     let first = fresh("start", json!({"workflow": "relay", "task": "a house"}));
     let run = first["run"].clone();
@@ -97,7 +97,7 @@ fn of_two_clients_one_gets_a_step_and_one_result_counts() {
     let seen = two.call("next", json!({"run": run}));
     assert_eq!((names(&seen).len(), &seen["status"]), (0, &json!("awaiting-outputs")));
     assert!(seen["message"].as_str().unwrap().contains("handed out to one"), "{seen}");
-    // Both say that they have done it: the attempt is open for whoever names it first.
+    // Both clients submit a result: the attempt goes to the first one.
     let results: Vec<Value> = std::thread::scope(|scope| {
         let submit = |client: &'static str| {
             let (run, mut client) = (run.clone(), project.pipes(client));
@@ -119,7 +119,8 @@ fn a_client_that_closes_its_pipe_ends_the_server() {
     assert_eq!(client.close(), 0);
 }
 
-/// The call is not answered any more; the command was stopped in order, which is no failed try, and the run continues elsewhere.
+/// The call gets no answer any more. The command was stopped normally, which is not a failed attempt, and the run
+/// continues elsewhere.
 #[test]
 fn a_call_that_is_open_when_its_client_leaves_loses_nothing() {
     let project = Project::new();

@@ -1,4 +1,4 @@
-//! What is no message, or no good one.
+//! Tests texts that are not messages, and wrong messages.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
-//! `longhaul mcp`, the real program, spoken to over pipes and HTTP: raw, by the client of the library it is made with, and by the official
-//! clients for Python and TypeScript; and the official conformance suite.
+//! Tests `longhaul mcp`, the real program, over pipes and HTTP: with raw messages, with the client of its own library,
+//! with the official clients for Python and TypeScript, and with the official conformance suite.
 //!
-//! `scripts/install-mcp-clients` fetches the latter three; what could not be fetched is skipped, and says so.
+//! `scripts/install-mcp-clients` fetches the latter three; a test whose client is missing is skipped, and says so.
 
 mod clients;
 mod compat;

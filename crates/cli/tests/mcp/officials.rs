@@ -1,4 +1,4 @@
-//! The official clients: each does a whole hosted workflow over pipes and over HTTP, and says what came of it.
+//! Tests the official clients: each does a whole hosted workflow over pipes and over HTTP, and prints the result.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +17,7 @@ pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp").join(name)
 }
 
-/// Runs a script with how the server is reached: `pipes PROGRAM ARGS…`, or `http URL TOKEN`.
+/// Runs a script with the address of the server: `pipes PROGRAM ARGS…`, or `http URL TOKEN`.
 fn check(command: impl Fn() -> Command, modes: &[&str]) {
     let project = Project::new();
     let web = project.web(&[]);

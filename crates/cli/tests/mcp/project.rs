@@ -20,7 +20,7 @@ steps:
   - {id: d, depends_on: [a, b, c], prompt: '{{ x }}{{ y }}{{ z }} for {{ task }}', output: all}
 ";
 
-/// A plan that a human looks at, a command, and a step that needs both.
+/// A plan that a person reviews, a command, and a step that needs both.
 pub(crate) const RELAY: &str = "
 name: relay
 description: Plan, count, build
@@ -30,7 +30,7 @@ do:
   - {id: build, prompt: 'Build {{ plan }} in {{ lines }} lines', output: built}
 ";
 
-/// Only what the engine does by itself.
+/// Only steps that the engine does by itself.
 pub(crate) const COMMANDS: &str = "
 name: commands
 description: Two commands
@@ -69,7 +69,7 @@ impl Project {
         longhaul(self.path(), args)
     }
 
-    /// A server over pipes, to be started.
+    /// A server over pipes, not started yet.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let args: Vec<&str> = ["mcp"].into_iter().chain(args.iter().copied()).collect();
         command(self.path(), &args)
@@ -95,7 +95,7 @@ impl Project {
 pub(crate) struct Web {
     child: Child,
     pub(crate) url: String,
-    /// What it said before it was ready.
+    /// The lines that it printed before it was ready.
     pub(crate) said: Vec<String>,
 }
 
@@ -111,7 +111,7 @@ impl Web {
                 None => web.said.push(line),
             }
         }
-        // Nobody reads on; what it says later must not stop it.
+        // Reads on, so that later output does not block the server.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         web
     }

@@ -1,4 +1,4 @@
-//! Engine-driven runs: waited for, continued, ended, told of while they run.
+//! Tests engine-driven runs: waited for, continued, ended, reported while they run.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! HTTP by hand: who comes in, who does not, and what a session survives.
+//! Tests HTTP by hand: who gets access, who does not, and what a session survives.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::mcp::project::{Project, Web};
 use crate::mcp::wire::{NEWEST, WITH_SESSION};
 
-/// What came back.
+/// A response.
 struct Answer {
     status: u16,
     head: String,
@@ -17,7 +17,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// The message in it, whether it stands alone or in a stream.
+    /// The message in it, as a body or as a stream.
     fn message(&self) -> Value {
         let of_stream =
             self.body.lines().filter_map(|line| line.strip_prefix("data: ")).find(|data| data.contains("\"jsonrpc\""));
@@ -31,14 +31,14 @@ impl Answer {
     }
 }
 
-/// A request exactly as it is written here; only its length is added.
+/// Sends a request exactly as written here; only its length is added.
 fn ask(web: &Web, request: &str, headers: &[String], body: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(web.address()).unwrap();
     let mut head = format!("{request} HTTP/1.1\r\nConnection: close\r\n");
     headers.iter().for_each(|line| head.push_str(&format!("{line}\r\n")));
     head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
     stream.write_all(head.as_bytes()).unwrap();
-    // A server that has heard enough may not listen to the rest.
+    // A server may stop reading before the end.
     let _ = stream.write_all(body);
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
@@ -49,7 +49,7 @@ fn ask(web: &Web, request: &str, headers: &[String], body: &[u8]) -> Answer {
     Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
-/// Headers of a client that may come in.
+/// The headers of a client with access.
 fn friendly(project: &Project, web: &Web) -> Vec<String> {
     vec![
         format!("Host: {}", web.address()),
@@ -59,7 +59,7 @@ fn friendly(project: &Project, web: &Web) -> Vec<String> {
     ]
 }
 
-/// A request of the newest protocol, in which each stands alone.
+/// A request of the newest protocol, in which each request stands alone.
 fn call(project: &Project, web: &Web, tool: &str, arguments: Value) -> Answer {
     let about = json!({
         "io.modelcontextprotocol/protocolVersion": NEWEST,

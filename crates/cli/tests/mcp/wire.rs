@@ -1,13 +1,13 @@
-//! The protocol by hand: a message a line.
+//! Speaks the protocol by hand: one message per line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// The version that a client asks for that keeps a session.
+/// The protocol version of a client that keeps a session.
 pub(crate) const WITH_SESSION: &str = "2025-11-25";
-/// The newest one, in which every request stands alone.
+/// The newest version, in which every request stands alone.
 pub(crate) const NEWEST: &str = "2026-07-28";
 
 /// A client of a server over pipes. The server is killed when it is dropped.
@@ -16,11 +16,11 @@ pub(crate) struct Pipes {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     requests: u64,
-    /// What tools say that they answer, once that was asked.
+    /// The output schemas that the tools declare, once they were read.
     promised: Option<Vec<Value>>,
-    /// What came beside answers.
+    /// Messages of the server other than answers.
     pub(crate) beside: Vec<Value>,
-    /// What a person says when they are asked.
+    /// The answer of the person who is asked.
     pub(crate) person: Option<Value>,
 }
 
@@ -32,14 +32,14 @@ impl Pipes {
         pipes
     }
 
-    /// Starts a server and says nothing.
+    /// Starts a server without a greeting.
     pub(crate) fn silent(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, input, output, requests: 0, promised: None, beside: Vec::new(), person: None }
     }
 
-    /// The beginning of a session.
+    /// Starts a session.
     pub(crate) fn hello(&mut self, client: &str, capabilities: Value) -> Value {
         let hello = json!({"protocolVersion": WITH_SESSION, "capabilities": capabilities, "clientInfo": {"name": client, "version": "1"}});
         let welcome = self.request("initialize", hello);
@@ -86,7 +86,7 @@ impl Pipes {
         answer.get("result").unwrap_or_else(|| panic!("{answer}")).clone()
     }
 
-    /// A call of a tool, and its result, which is held to what the tool says that it answers.
+    /// Calls a tool, and checks its result against the output schema of the tool.
     pub(crate) fn tool(&mut self, name: &str, arguments: Value) -> Value {
         let result = self.request("tools/call", json!({"name": name, "arguments": arguments}));
         self.hold(name, &result);
@@ -94,7 +94,7 @@ impl Pipes {
     }
 
     fn hold(&mut self, name: &str, result: &Value) {
-        // Tools of other systems promise nothing.
+        // Tools of other systems declare no schema.
         let is_theirs = ["agent007_", "wb_", "workflows"].iter().any(|start| name.starts_with(start));
         if is_theirs || result["isError"] == true || result["resultType"] == "input_required" {
             return;
@@ -102,35 +102,35 @@ impl Pipes {
         if self.promised.is_none() {
             self.promised = self.request("tools/list", json!({}))["tools"].as_array().cloned();
         }
-        // Their actions also answer to names that no list has.
+        // Their actions also accept names that no list contains.
         let Some(tool) = self.promised.iter().flatten().find(|tool| tool["name"] == name) else { return };
         let schema = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
         let wrong: Vec<String> = schema.iter_errors(&result["structuredContent"]).map(|why| why.to_string()).collect();
         assert!(wrong.is_empty(), "{name}: {wrong:?}\n{result:#}");
     }
 
-    /// A call that goes well, as data.
+    /// A successful call, as data.
     pub(crate) fn call(&mut self, name: &str, arguments: Value) -> Value {
         let result = self.tool(name, arguments);
         assert_eq!(result["isError"], false, "{result}");
         result["structuredContent"].clone()
     }
 
-    /// A call that goes well, as text.
+    /// A successful call, as text.
     pub(crate) fn told(&mut self, name: &str, arguments: Value) -> String {
         let result = self.tool(name, arguments);
         assert_eq!(result["isError"], false, "{result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
-    /// A call that comes to nothing, and why.
+    /// A failed call, and why it failed.
     pub(crate) fn refused(&mut self, name: &str, arguments: Value) -> String {
         let result = self.tool(name, arguments);
         assert_eq!(result["isError"], true, "{result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
-    /// Closes the pipe, as a client does that ends, and waits for the server to end.
+    /// Closes the pipe, like a client that ends, and waits for the server to end.
     pub(crate) fn close(mut self) -> i32 {
         self.input = None;
         self.child.wait().unwrap().code().unwrap()
@@ -144,7 +144,7 @@ impl Drop for Pipes {
     }
 }
 
-/// Does every step that is handed out, until the run is over; `between` is done before each call.
+/// Does every offered step until the run is over, with `submit`.
 pub(crate) fn do_all(mut picture: Value, mut submit: impl FnMut(&Value) -> Value) -> Value {
     for _ in 0..100 {
         let Some(step) = picture["ready"].get(0).cloned() else { return picture };

@@ -1,4 +1,4 @@
-//! Workflows as tools, resources and prompts; the tools themselves.
+//! Tests workflows as tools, resources and prompts; and the tools themselves.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn tools_say_what_they_take_and_what_they_do() {
     assert_eq!(nature("submit")["idempotentHint"], false);
 }
 
-/// The page for people names every tool with its title, and no other.
+/// The page for people names every tool with its title, and no others.
 #[test]
 fn the_guide_lists_the_tools() {
     let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/editor.md")).unwrap();

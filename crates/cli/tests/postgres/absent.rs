@@ -1,4 +1,4 @@
-//! Databases that are not there, that refuse, or that have no store yet.
+//! Tests databases that do not exist, that refuse, or that have no store yet.
 
 use std::net::TcpListener;
 
@@ -38,7 +38,7 @@ fn what_only_looks_makes_no_tables() {
         );
     }
     assert!(!has(&schema) && !machine.trial.path().join("new.db").exists());
-    // What the environment names is made by the first call.
+    // The first command creates the store that the environment names.
     let told = machine.trial.longhaul(&["runs"], None);
     assert_eq!(told.code, 0, "{}", told.stderr);
     assert!(machine.trial.longhaul(&["store", "check"], None).stderr.contains("all is well"));
@@ -54,7 +54,7 @@ fn a_doctor_tries_the_database_and_makes_nothing() {
     let told = machine.trial.longhaul(&["doctor"], None);
     assert!(told.code == 0 && told.stdout.contains("✓ store"), "{}", told.stdout);
     assert!(!told.stdout.contains("which the first run makes"), "{}", told.stdout);
-    // A port that was free a moment ago, so nobody listens.
+    // A port that was free a moment ago, so no server listens.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let deaf = format!("postgres://me:geheim@127.0.0.1:{port}/x");
     let told = machine.trial.longhaul(&["doctor", "--store", &deaf], None);
@@ -62,7 +62,7 @@ fn a_doctor_tries_the_database_and_makes_nothing() {
     assert!(told.stdout.contains("cannot be reached") && !told.stdout.contains("geheim"), "{}", told.stdout);
 }
 
-/// What is behind the @ of a password would be taken for the host.
+/// The text after the @ of a password would be read as the host.
 #[test]
 fn a_password_with_an_at_sign_is_told_how_to_be_written() {
     let machine = Machine::new("alpha", WORK, "x.db");

@@ -1,9 +1,9 @@
-//! Workers and servers as real processes, a real database, people who use them, and everything that goes wrong, at random, for a while.
+//! Tests workers and servers as real processes, with a real database, users and random failures, for a while.
 //!
-//! `LONGHAUL_CHAOS=20m cargo test -p longhaul --test postgres chaos -- --nocapture` continues for longer.
+//! `LONGHAUL_CHAOS=20m cargo test -p longhaul --test postgres chaos -- --nocapture` runs for longer.
 //!
-//! **Invariant:** every run ends, what was acknowledged is there, no result is there twice, none is of an attempt that was not
-//! the newest, and nothing is left running.
+//! **Invariant:** every run ends, acknowledged data is in the store, no result is there twice, every result is of the
+//! newest attempt, and no process is left.
 
 mod host;
 mod verdict;
@@ -50,9 +50,9 @@ do:
   - {id: long, run: 'sleep 3600 & sleep 3600', workspace: any, retry: {max: 100, on: any, backoff: {first: 50ms, factor: 1}}}
 ";
 const WORKFLOWS: [(&str, &str); 2] = [("work", WORK), ("endless", ENDLESS)];
-/// Runs of the command line that are under way at once.
+/// The number of runs of the command line at once.
 const RUNS: usize = 4;
-/// How long everything may take to come to rest when nothing goes wrong any more.
+/// How long everything may take to finish after the last failure.
 const REST: Duration = Duration::from_secs(300);
 
 /// A random number below `end`, from a seed that is printed.
@@ -67,7 +67,7 @@ impl Dice {
     }
 }
 
-/// One thing goes wrong, unless nobody is left to whom it could happen.
+/// Causes one failure, unless no process is left for it.
 fn harm(dice: &mut Dice, hosts: &mut [Host], server: &TestServer) -> Option<String> {
     let from = dice.roll(hosts.len() as u64) as usize;
     let at = (0..hosts.len()).map(|at| (from + at) % hosts.len()).find(|at| !hosts[*at].is_ill())?;
@@ -106,7 +106,7 @@ fn harm(dice: &mut Dice, hosts: &mut [Host], server: &TestServer) -> Option<Stri
     Some(format!("{} {what}", host.kind()))
 }
 
-/// Appends to a run of its own over a bad line, and remembers what was acknowledged.
+/// Appends to its own run over a bad connection, and remembers the acknowledged events.
 async fn witness(store: Arc<dyn Store>, stop: Arc<AtomicBool>) -> Vec<EventId> {
     let mut acknowledged = Vec::new();
     let mut append = making(&id("witness"));
@@ -124,7 +124,7 @@ async fn witness(store: Arc<dyn Store>, stop: Arc<AtomicBool>) -> Vec<EventId> {
     acknowledged
 }
 
-/// The store, as the test itself sees it: past all lines.
+/// The store as the test itself sees it, without the bad connections.
 struct Onlooker {
     runtime: tokio::runtime::Runtime,
     store: Arc<dyn Store>,
@@ -137,7 +137,7 @@ impl Onlooker {
         Self { runtime, store }
     }
 
-    /// The runs that are not over.
+    /// The open runs.
     fn unfinished(&self) -> Vec<String> {
         let statuses = RunStatus::words_of(RunStatus::OPEN);
         let query = Query { statuses, limit: 10_000, ..Query::default() };
@@ -150,7 +150,7 @@ async fn open(address: &str) -> Arc<dyn Store> {
     Arc::new(Postgres::open(&address.parse().unwrap(), PostgresOptions::default()).await.unwrap())
 }
 
-/// Starts runs by the command line until the end; answers their ids.
+/// Starts runs from the command line until the end; returns their ids.
 fn supply(here: &Machine, onlooker: &Onlooker, end: Instant) -> Vec<String> {
     let mut started = Vec::new();
     while Instant::now() < end {

@@ -1,4 +1,4 @@
-//! The engine is killed at every write, as with a store in a file, and the same must hold.
+//! Kills the engine at every write, as with a store in a file; the same must hold.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use longhaul_store::conformance::server;
 
 use crate::crash::trial::{ABORTED, Reference, Trial, at_once, ends_as, reference};
 
-/// One crash. False if there are not so many writes.
+/// One crash. False if there are fewer writes.
 fn crashes_at(workflow: &str, point: &str, reference: &Reference) -> bool {
     let trial = Trial::new(workflow).kept_in(&server::shared().address());
     let told = trial.run(Some(point));

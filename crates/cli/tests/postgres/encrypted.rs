@@ -1,4 +1,4 @@
-//! A worker and a server that speak to the database over encrypted connections, because it takes no others.
+//! Tests a worker and a server with encrypted connections, on a database that accepts no others.
 
 use longhaul_store::conformance::encrypted::Encrypted;
 use serde_json::json;
@@ -29,7 +29,7 @@ fn work_is_done_over_encrypted_connections() {
     let open = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
                 WHERE application_name = 'longhaul' AND NOT ssl";
     assert_eq!(encrypted.server.sql(open), "0");
-    // Who does not know its authority is told so, and what to look at.
+    // A client that does not know the authority gets a message that says so, and what to check.
     let stranger = Machine::new("gamma", WORK, &address.replace("authority", "stranger"));
     let told = stranger.trial.longhaul(&["worker"], None);
     assert_ne!(told.code, 0);

@@ -1,4 +1,4 @@
-//! Two projects with folders of their own, as on two machines, and one store.
+//! Tests two projects in their own folders, as on two machines, with one store.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -45,7 +45,7 @@ fn what_one_starts_another_works_at_and_either_answers_for() {
     assert_eq!((here.log().len(), there.log()["after"]), (0, 1));
 }
 
-/// Where the output is, is told by a machine that does not have it.
+/// A machine without the output says where the output is.
 #[test]
 fn output_on_another_machine_is_said_to_be_there() {
     let [here, there] = two(WORK);
@@ -86,7 +86,7 @@ do:
   - {id: long, workspace: any, run: 'echo begun >> "$LOG"; test -e "$LOG.second" && exit 0; touch "$LOG.second"; sleep 300'}
 "#;
 
-/// A worker that cannot reach the store any more kills what it does before others may begin it.
+/// A worker that cannot reach the store kills its work before others may start it.
 #[test]
 fn a_worker_that_is_cut_off_stops_what_another_then_does() {
     let server = server::shared();
@@ -115,7 +115,7 @@ fn a_worker_that_is_cut_off_stops_what_another_then_does() {
     assert_eq!(worker.stop(), Some(0));
 }
 
-/// What a worker says, line by line, until a line has a text.
+/// The lines that a worker prints, until one contains a text.
 fn said_until(lines: &mut impl Iterator<Item = std::io::Result<String>>, text: &str) -> Vec<String> {
     let mut said = Vec::new();
     while said.last().is_none_or(|line: &String| !line.contains(text)) {
@@ -124,7 +124,7 @@ fn said_until(lines: &mut impl Iterator<Item = std::io::Result<String>>, text: &
     said
 }
 
-/// Whoever starts a machine does not know whether the one with the database is up already.
+/// A machine may start before the machine with the database.
 #[test]
 fn a_worker_waits_for_a_database_that_is_down_and_not_for_one_that_does_not_exist() {
     let server = server::TestServer::start(server::Safe::No);

@@ -1,6 +1,6 @@
-//! A worker in a network of its own, whose only way to the database is a link that goes down.
+//! Tests a worker in its own network, whose only connection to the database is a link that goes down.
 //!
-//! Needs what only root may do; where that is not permitted, a sentence says so, and nothing is tried.
+//! It needs root; without it, the test says so and does nothing.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use longhaul_store::conformance::server::TestServer;
 use crate::crash::trial::{RUN, alive, end, is_sound, until};
 use crate::postgres::machine::{Machine, Process};
 
-/// A network, and the link that leads into it. Gone with the test.
+/// A network, and the link into it. Both are removed with the test.
 struct Link {
     network: String,
     here: String,
@@ -24,7 +24,7 @@ fn ip(line: &str) -> Result<(), String> {
 
 impl Link {
     fn new() -> Result<Self, String> {
-        // Names are for all tests of the machine, and short.
+        // Names are shared by all tests on the machine, and must be short.
         let number = std::process::id();
         let (high, low) = (number >> 6 & 0xff, (number & 0x3f) << 2);
         let link = Self {
@@ -46,7 +46,7 @@ impl Link {
         ip(&format!("link set {} {how}", self.here)).unwrap();
     }
 
-    /// The same command, inside.
+    /// The same command, inside the network.
     fn inside(&self, command: &Command) -> Command {
         let mut inside = Command::new("ip");
         inside.args(["netns", "exec", &self.network]).arg(command.get_program()).args(command.get_args());

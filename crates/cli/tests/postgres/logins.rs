@@ -1,4 +1,4 @@
-//! A machine that has an address for its work and nothing else, beside one that drives the runs: real processes, a real server.
+//! Tests a machine with a worker's login, beside one that drives the runs: real processes, a real server.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use crate::crash::trial::until;
 
 const RUN: &str = "the-run";
 
-/// Two checkouts, the owner's and the box's, around one database.
+/// Two checkouts, the owner's and the box's, with one database.
 struct Pair {
     owner: TempDir,
     lent: TempDir,
@@ -108,7 +108,7 @@ impl Pair {
         self.events().iter().filter(|one| one["event"] == event).count()
     }
 
-    /// What the steps have written, in order of the alphabet.
+    /// The lines that the steps have written, sorted.
     fn seen(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.owner.path().join("seen")).unwrap_or_default();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -135,7 +135,8 @@ do:
   - {id: after, run: 'echo "after $LONGHAUL_HOST" >> "$SEEN"', workspace: any}
 "#;
 
-/// The whole of it: the box makes its steps, the node everything else; a stolen address opens no gate; killed in the middle, it comes back.
+/// The whole story: the box runs its steps, the node everything else; a stolen address answers no gate; after a kill
+/// the box comes back.
 #[test]
 fn a_box_makes_its_steps_and_nothing_else() {
     let pair = Pair::of(WORK);
@@ -214,7 +215,7 @@ fn a_cancel_stops_what_a_box_does() {
     until("the end", || pair.is("cancelled"));
 }
 
-/// What it has told is there, whether it and those who record it live at the same time or not.
+/// Its reports are stored, also if no node is running at that time.
 #[test]
 fn a_result_is_kept_while_nobody_is_there_who_records_it() {
     let pair = Pair::of(&LONG.replace("test -e", "until test -e \"$SEEN.go\"; do sleep 0.1; done; test -e"));
@@ -226,7 +227,7 @@ fn a_result_is_kept_while_nobody_is_there_who_records_it() {
     std::fs::write(pair.owner.path().join("seen.go"), "").unwrap();
     until("the report", || server_says(&pair, "SELECT count(*) FROM message WHERE source = 'login:box'") == "1");
     assert_eq!(lent.stop(), Some(0));
-    // Its lease is over, too.
+    // Its lease has expired, too.
     until("the lease", || {
         server_says(&pair, "SELECT count(*) FROM task WHERE lease_until_ms < extract(epoch FROM now()) * 1000") == "1"
     });
@@ -266,7 +267,7 @@ fn a_box_says_which_labels_it_may_not_have() {
     assert_eq!(lent.stop(), Some(0));
     let said = std::io::read_to_string(lent.0.stderr.take().unwrap()).unwrap();
     assert!(said.starts_with("warning: the login `small` may not have the label prod: "), "{said}");
-    assert!(said.contains(" with the labels gpu, linux, for whoever drives the runs"), "{said}");
+    assert!(said.contains(" with the labels gpu, linux, for the engines that drive the runs"), "{said}");
 }
 
 const GATED: &str = r#"
@@ -281,7 +282,8 @@ do:
 outputs: {made: made, said: said}
 "#;
 
-/// What a thief says who has the address and knows the program: nothing of it is believed that is not about the attempt that it holds.
+/// The messages of a thief who has the address and knows the program: the node accepts only those about the attempt
+/// that the login holds.
 #[test]
 fn a_stolen_address_can_not_say_what_only_people_and_nodes_can() {
     let pair = Pair::of(GATED);
@@ -325,7 +327,7 @@ fn a_stolen_address_can_not_say_what_only_people_and_nodes_can() {
     lies.iter().for_each(|lie| report(lie));
     until("the refusals", || pair.count("refused") == lies.len());
     assert_eq!((pair.count("answered"), pair.count("attempt_succeeded")), (0, 0));
-    // Its own attempt is its own, but nothing of it is a command line.
+    // It may report its own attempt, but its text never becomes a command line.
     let model = r#""path": "both[1]/model", "attempt": 1"#;
     report(&format!(r#"{{"event": "attempt_claimed", {model}, "worker": "t"}}"#));
     report(&format!(r#"{{"event": "session_seen", {model}, "session": {{"id": "--config=x", "agent": "codex"}}}}"#));
@@ -334,7 +336,7 @@ fn a_stolen_address_can_not_say_what_only_people_and_nodes_can() {
         r#"{{"event": "attempt_succeeded", {model}, "result": {{"output": {{"text": "x"}}, "carried": {carried}}}}}"#
     ));
     until("the refusals", || pair.count("refused") == lies.len() + 2);
-    // What it promises is looked at by whoever records it.
+    // The node that records its outputs checks them.
     report(&format!(r#"{{"event": "attempt_succeeded", {model}, "result": {{"output": 7, "by": "me"}}}}"#));
     until("the failure", || pair.count("attempt_failed") == 1);
     let lent = pair.boxed();
@@ -348,7 +350,7 @@ fn a_stolen_address_can_not_say_what_only_people_and_nodes_can() {
     assert_eq!((&outputs["made"]["text"], &outputs["said"]), (&"made".into(), &"honest".into()));
 }
 
-/// What was told in time is taken in too late: somebody else has the task.
+/// A report that was sent in time is read too late: another worker has the task.
 #[test]
 fn a_report_on_what_was_taken_away_is_refused_and_holds_nobody_up() {
     let pair = Pair::of(LONG);

@@ -1,4 +1,4 @@
-//! A machine: a folder and a name of its own, and the database of all.
+//! A machine: a folder and a name, with the shared database.
 
 use std::process::{Child, Command, Stdio};
 
@@ -17,12 +17,12 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// With a checkout in which one workflow, `work`, is.
+    /// A machine whose checkout has one workflow, `work`.
     pub(crate) fn new(name: &'static str, text: &str, store: &str) -> Self {
         Self::with(name, &[("work", text)], store)
     }
 
-    /// With several.
+    /// A machine whose checkout has several workflows.
     pub(crate) fn with(name: &'static str, workflows: &[(&str, &str)], store: &str) -> Self {
         let trial = Trial::new("none").kept_in(store);
         let folder = trial.path().join(".longhaul/workflows");
@@ -39,7 +39,7 @@ impl Machine {
         command
     }
 
-    /// A server, on a port of its own.
+    /// A server, on its own port.
     pub(crate) fn serve(&self, args: &[&str]) -> Node {
         let server = Server::of(self.command(&[&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat()));
         Node { client: server.client(&self.token()), _server: server }
@@ -55,14 +55,14 @@ impl Machine {
     }
 }
 
-/// A server and somebody who speaks to it.
+/// A server and a client of it.
 pub(crate) struct Node {
     _server: Server,
     pub(crate) client: Client,
 }
 
 impl Node {
-    /// Has a run of `work` made under a key.
+    /// Starts a run of `work` under a key.
     pub(crate) fn start(&self, key: &str) -> String {
         let made = self.client.make("/api/v1/runs", key, &json!({"workflow": "work"}));
         assert_eq!(made.status, 201, "{}", made.body);
@@ -73,7 +73,7 @@ impl Node {
         self.client.json(&format!("/api/v1/runs/{run}"))
     }
 
-    /// Tells a run something that it takes.
+    /// Sends a message that the run must accept.
     pub(crate) fn tell(&self, run: &str, what: &str, body: &Value) {
         let told = self.client.post(&format!("/api/v1/runs/{run}/{what}"), body);
         assert_eq!(told.status, 200, "{what}: {}", told.body);

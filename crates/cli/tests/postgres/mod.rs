@@ -1,4 +1,4 @@
-//! Runs that several machines share through a PostgreSQL database, with real processes and a real server.
+//! Tests runs that several machines share through a PostgreSQL database, with real processes and a real server.
 
 mod absent;
 mod chaos;

@@ -1,4 +1,4 @@
-//! A store that moves from a file into a database and back, with a run that waits and one that was stopped.
+//! Tests moving a store from a file into a database and back, with a waiting run and a stopped one.
 
 use std::process::Stdio;
 
@@ -44,7 +44,7 @@ fn runs_in_flight_are_parked_moved_and_go_on() {
     let worker = there.worker(None);
     until("the gate", || there.status(RUN) == "waiting");
     assert_eq!(worker.stop(), Some(0));
-    // From now on other machines could continue with it, but its files are here.
+    // From now on other machines could continue it, but its files are here.
     let settled = |event: &&serde_json::Value| event["event"] == "host_settled";
     let host = there.events().iter().find(settled).map(|event| event["host"].as_str().unwrap().to_owned());
     let folder = there.path().canonicalize().unwrap();
@@ -74,7 +74,8 @@ do:
   - {id: last, run: 'echo last >> "$LOG"', runs_on: alpha}
 "#;
 
-/// A file is for one machine: what waited for another one continues where the file is, if the labels that people gave fit.
+/// A file is for one machine: a step that waited for another machine continues where the file is, if the user's labels
+/// match.
 #[test]
 fn what_waits_for_a_machine_goes_on_in_a_file() {
     let address = server::shared().address();
@@ -95,7 +96,7 @@ fn what_waits_for_a_machine_goes_on_in_a_file() {
         Process(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     };
     let resumed = start(&["resume", RUN]);
-    // Killed before its end is recorded, it would be made again.
+    // If it were killed before its end is recorded, it would run again.
     let is_recorded = |event: &Value| event["event"] == "attempt_succeeded" && event["path"] == "after";
     until("the step", || moved.events().iter().any(is_recorded));
     drop(resumed);

@@ -1,4 +1,4 @@
-//! `longhaul serve` on two machines, workers on others, one database: any node answers for any run.
+//! Tests `longhaul serve` on two machines, workers on others, one database: any node answers for any run.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::crash::trial::{alive, is_sound, until};
 use crate::postgres::machine::{Machine, Node};
 use crate::serve::site::Happened;
 
-/// Two that serve, and one that works.
+/// Two servers and one worker.
 fn three(text: &str) -> [Machine; 3] {
     let address = server::shared().address();
     ["alpha", "beta", "gamma"].map(|name| Machine::new(name, text, &address))
@@ -28,7 +28,7 @@ fn journal(machine: &Machine, run: &str) -> Vec<Value> {
     told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Which machine makes the newest attempt of a step.
+/// The machine of the newest attempt of a step.
 fn holder(events: &[Value], path: &str) -> Option<String> {
     let of_it = events.iter().rev().filter(|event| event["path"] == path);
     of_it.filter_map(|event| event["host"].as_str().map(str::to_owned)).next()
@@ -47,7 +47,7 @@ fn a_stream_that_begins_at_one_node_goes_on_at_another() {
     let [alpha, beta, gamma] = three(STEPS);
     let (first, second) = (alpha.serve(&["--no-drive"]), beta.serve(&["--no-drive"]));
     let run = first.start("key");
-    // Both watch from the beginning, while the worker is at it.
+    // Both watch from the start, while the worker runs it.
     let mut there = second.client.stream(&stream(&run), &[]);
     let mut here = first.client.stream(&stream(&run), &[]);
     let _worker = gamma.worker();
@@ -59,13 +59,13 @@ fn a_stream_that_begins_at_one_node_goes_on_at_another() {
     let whole = there.until("run_finished");
     let numbers: Vec<u64> = (1..=whole.len() as u64).collect();
     assert_eq!((both, seqs(&whole)), (numbers.clone(), numbers));
-    // And both say what the journal says.
+    // And both show what the journal says.
     let (journal, data) = (journal(&alpha, &run), |events: &[Happened]| -> Vec<Value> {
         events.iter().map(|event| event.data.clone()).collect()
     });
     assert_eq!(data(&whole), journal);
     assert_eq!([data(&begun), data(&rest)].concat(), journal);
-    // A key that the other node knows makes no second run.
+    // A key that the other node knows starts no second run.
     let again = second.client.make("/api/v1/runs", "key", &json!({"workflow": "work"}));
     assert_eq!((again.status, &again.json()["run"]), (200, &json!(run)));
     assert_eq!(journal.iter().filter_map(|event| event["host"].as_str()).collect::<Vec<_>>(), ["gamma"; 3]);
@@ -108,7 +108,7 @@ fn what_one_node_is_told_reaches_the_attempt_that_a_worker_holds() {
     assert_eq!(worker.0.try_wait().unwrap(), None, "the worker continues");
 }
 
-/// What it wrote the first time does not end by itself.
+/// The first attempt does not end by itself.
 const HELD: &str = r#"
 name: work
 do:
@@ -117,7 +117,7 @@ do:
   - {id: last, run: 'echo last >> "$LOG"', workspace: any}
 "#;
 
-/// Both drive. The one that is running is killed; the other one says on, and does what was lost.
+/// Both drive runs. The one with the work is killed; the other one continues the stream, and does the lost work.
 #[test]
 fn a_node_that_is_killed_leaves_its_work_and_its_watchers_to_the_other() {
     let [alpha, beta, _] = three(HELD);
@@ -135,7 +135,7 @@ fn a_node_that_is_killed_leaves_its_work_and_its_watchers_to_the_other() {
     }
     let other = nodes[1 - found].take().unwrap();
     std::fs::write(machines[1 - found].trial.path().join("go"), "").unwrap();
-    // `kill -9`: nothing is said to anybody.
+    // `kill -9`: the process says nothing to anybody.
     drop(killed);
     while let Some(event) = watched.next() {
         seen.push(event);
@@ -157,7 +157,7 @@ name: work
 do: [{id: one, run: 'echo did >> "$LOG"', workspace: any}]
 "#;
 
-/// Two servers and two workers keep the same times; each says what it found.
+/// Two servers and two workers keep the same schedule; each reports what it fired.
 #[test]
 fn a_schedule_goes_off_once_however_many_keep_it() {
     let machines = three(BRIEF);

@@ -1,4 +1,5 @@
-//! A database that is away for a while, and a worker that is: what they hold continues, or is made again, and never fails for it.
+//! Tests a database or a worker that is away for a while: the work continues or runs again, and never fails because of
+//! it.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -16,7 +17,7 @@ use crate::crash::trial::{RUN, Trial, alive, end, is_sound, until};
 /// Short, so that a test can wait for its end.
 const LEASE_MS: u64 = 3000;
 
-/// A worker on a line that can go dead, and somebody who reads the same store.
+/// A worker on a connection that can fail, and a reader of the same store.
 struct World {
     proxy: Arc<Proxy>,
     worker: std::process::Child,
@@ -25,7 +26,7 @@ struct World {
 }
 
 impl World {
-    /// With a run that has begun.
+    /// A world with a started run.
     fn new(text: &str) -> Self {
         let server = server::shared();
         let (proxy, address) = (Arc::new(Proxy::to(server.socket())), server.address());
@@ -54,7 +55,7 @@ impl World {
         kill_process(Pid::from_child(&self.worker), signal).unwrap();
     }
 
-    /// Its history, once it has ended well.
+    /// The history of the run, once it has succeeded.
     fn ended(mut self) -> Vec<Value> {
         until("the end", || self.reads.is_over(RUN));
         let events = self.reads.events();
@@ -87,7 +88,7 @@ fn an_outage_that_is_shorter_than_a_lease_stops_nothing() {
         world.proxy.set(line);
         std::thread::sleep(part_of_a_lease(3));
         world.proxy.set(ProxyLink::Open);
-        // For longer than the lease that it had, it must have another one.
+        // After longer than its first lease, the worker must have another one.
         std::thread::sleep(part_of_a_lease(6));
         world.say_go();
         assert_eq!(world.works.log()["begun"], 1);
@@ -96,7 +97,7 @@ fn an_outage_that_is_shorter_than_a_lease_stops_nothing() {
     }
 }
 
-/// A result that comes while nobody can be told is told later.
+/// A result that comes during an outage is recorded later.
 #[test]
 fn what_ends_during_an_outage_is_recorded_after_it() {
     let world = World::new(PATIENT);
@@ -108,7 +109,7 @@ fn what_ends_during_an_outage_is_recorded_after_it() {
     assert_eq!((count(&events, "attempt_started"), count(&events, "attempt_failed")), (1, 0));
 }
 
-/// Where nobody else is, nobody has taken what it holds.
+/// Without another worker, nothing has claimed its task.
 #[test]
 fn a_worker_that_slept_goes_on_with_what_nobody_took() {
     for quarters in [3, 4, 12] {
@@ -124,7 +125,7 @@ fn a_worker_that_slept_goes_on_with_what_nobody_took() {
     }
 }
 
-/// Answers nobody, the first time; `done` after that.
+/// Does not answer the first time; `done` after that.
 fn silent_once() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! What is told on one machine about what another one does.
+//! Tests what one machine reports about the work of another.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use crate::binary::{Told, told};
 use crate::crash::trial::until;
 use crate::postgres::machine::{Machine, Process};
 
-/// Whoever records an event, alpha makes the steps.
+/// Whichever machine records an event, alpha runs the steps.
 const WORK: &str = "
 name: work
 do:
@@ -34,7 +34,7 @@ fn numbers(told: &Told) -> Vec<u64> {
     told.stdout.lines().map(number).collect()
 }
 
-/// From the first event to the last, whoever recorded it and however fast it was.
+/// From the first event to the last, whichever machine recorded it and however fast it was.
 #[test]
 fn a_run_whose_steps_others_make_is_told_whole() {
     let [alpha, beta] = two(WORK);
@@ -51,7 +51,7 @@ fn a_run_whose_steps_others_make_is_told_whole() {
     for run in ["text", "json"] {
         assert_eq!(ask(&beta, &["approve", run]).code, 0);
     }
-    // What was told before is not told again.
+    // Events that were printed before are not printed again.
     let rest = ask(&beta, &["resume", "json", "--json"]);
     until("the end", || beta.trial.is_over("json"));
     if !rest.stderr.contains("is over") {
@@ -61,7 +61,7 @@ fn a_run_whose_steps_others_make_is_told_whole() {
     }
 }
 
-/// Nothing is not what it printed: it is somewhere else, and that is said.
+/// An empty output would be wrong: the output is on another machine, and the message says so.
 #[test]
 fn what_was_printed_on_another_machine_is_said_to_be_there() {
     let [alpha, beta] = two("name: work\ndo:\n  - {id: one, run: 'printf one'}\n");
@@ -84,7 +84,7 @@ fn what_was_printed_on_another_machine_is_said_to_be_there() {
     assert!(one.status == 404 && one.body.contains("others are on alpha"), "{}", one.body);
 }
 
-/// Which machine lacks the agent, and what to do about it.
+/// The message names the machine without the agent, and what to do.
 #[test]
 fn a_prompt_without_an_agent_names_the_machine() {
     let [alpha, beta] = two("name: work\ndo:\n  - {id: one, prompt: hello, runs_on: alpha, workspace: any}\n");

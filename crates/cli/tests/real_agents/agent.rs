@@ -1,4 +1,4 @@
-//! The agents, and how each is set up to talk to the endpoint.
+//! The agents, and how each is set up to use the endpoint.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ use longhaul_testkit::model_server::ModelServer;
 pub(crate) struct Agent {
     pub(crate) name: &'static str,
     model: &'static str,
-    /// Whether it is a program of others; models behind an address are asked by our own.
+    /// Whether it is a program of others; our own program calls models behind an address.
     is_program: bool,
-    /// Variables that keep its own patience short, and its files where the next test finds them.
+    /// Variables that keep its retries short, and its files where the next test finds them.
     env: &'static [(&'static str, &'static str)],
 }
 
@@ -37,7 +37,7 @@ const fn served(name: &'static str) -> Agent {
     Agent { name, model: "scripted-model", is_program: false, env: &[] }
 }
 
-/// Where the agents are.
+/// The folder of the installed agents.
 fn folder() -> PathBuf {
     let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/agents");
     std::env::var_os("LONGHAUL_AGENTS_DIR").map_or_else(usual, PathBuf::from)
@@ -54,7 +54,7 @@ pub(crate) fn with(name: &str, case: fn(&Agent)) {
 }
 
 impl Agent {
-    /// How a step says that it only looks. What speaks the protocol cannot be held to that.
+    /// How a step says that it only reads. Agents behind the protocol cannot guarantee that.
     pub(crate) fn looking(&self) -> &'static str {
         if self.name == "acp" { "acp" } else { "{sandbox: read-only}" }
     }
@@ -63,7 +63,7 @@ impl Agent {
         folder().join("bin").join(self.name).canonicalize().ok()
     }
 
-    /// The settings of a user for whom it talks to an endpoint.
+    /// The settings of a user for whom it uses an endpoint.
     pub(crate) fn settings(&self, server: &ModelServer) -> String {
         let mut settings = format!("[agents.{}]\n", self.name);
         let mut set = |key: &str, value: String| settings.push_str(&format!("{key} = {value:?}\n"));
@@ -82,7 +82,7 @@ impl Agent {
             );
         }
         if self.name == "acp" {
-            // it is Claude behind the protocol, which knows its key by another name
+            // this is Claude behind the protocol, which reads its key from another variable
             settings.push_str("keep_env = [\"ANTHROPIC_API_KEY=SCRIPTED_KEY\"]\n");
         }
         settings

@@ -1,4 +1,4 @@
-//! What agents bring about: words, values, changed files.
+//! Tests what agents produce: words, values, changed files.
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn words_values_and_files(agent: &Agent) {
 
 with_agents!(words_values_and_files: claude, codex, copilot, gemini, opencode, anthropic, openai, acp);
 
-/// The second step of a thread knows what was said in the first.
+/// The second step of a thread knows the conversation of the first.
 fn a_thread_goes_on_in_one_conversation(agent: &Agent) {
     let steps = "
 do:
@@ -71,7 +71,7 @@ on history It is a pear, I think.
 
 with_agents!(an_answer_that_does_not_fit_is_mended: claude, codex, copilot);
 
-/// A prompt is data: what looks like a path is not opened, what looks like a command is not run, and every word arrives.
+/// A prompt is data: a text like a path opens no file, a text like a command is not run, and every word arrives.
 fn data_arrives_as_data(agent: &Agent) {
     let outside = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(outside.path(), "kept outside").unwrap();
@@ -90,7 +90,7 @@ fn data_arrives_as_data(agent: &Agent) {
 
 with_agents!(data_arrives_as_data: claude, codex, copilot, gemini, opencode, anthropic, openai, acp);
 
-/// Who an agent is can change from step to step of a thread.
+/// The persona can change from step to step of a thread.
 fn each_step_of_a_thread_has_its_own_persona(agent: &Agent) {
     let steps = "
 do:
@@ -106,7 +106,7 @@ do:
 
 with_agents!(each_step_of_a_thread_has_its_own_persona: claude, codex, copilot, gemini, opencode, openai, acp);
 
-/// What the answer must look like is told at once, so that nothing needs to be fixed.
+/// The agent gets the schema at once, so that nothing needs to be fixed.
 fn a_schema_is_told_with_the_task(agent: &Agent) {
     let steps = "do: [{id: judge, prompt: Judge it., output: {as: verdict, schema: {pomaceous: string}}}]";
     let project = Project::new(agent, "always structured pomaceous=pear", steps);
@@ -118,7 +118,7 @@ fn a_schema_is_told_with_the_task(agent: &Agent) {
 
 with_agents!(a_schema_is_told_with_the_task: claude, codex, copilot, gemini, opencode, openai, acp);
 
-/// One that repeats a long prompt and leaves at once has said everything all the same.
+/// An agent that repeats a long prompt and exits at once loses nothing.
 fn nothing_of_a_quick_answer_to_a_long_prompt_is_lost(agent: &Agent) {
     let words = "The quick brown fox jumps over the lazy dog. ".repeat(4_000);
     let project =

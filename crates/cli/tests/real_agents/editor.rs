@@ -1,4 +1,5 @@
-//! Agents that people sit in front of: hooked up by `longhaul init`, they start a hosted run, do its steps and finish it.
+//! Tests agents with a user in front of them: connected by `longhaul init`, they start a hosted run, do its steps and
+//! finish it.
 
 use std::process::Stdio;
 
@@ -13,7 +14,7 @@ do:
   - {id: two, prompt: 'Judge {{ fruit }} of {{ size }}.', output: {as: verdict, schema: {name: string}}}
 ";
 
-/// The first `submit` of `two` does not fit: the step stays open, and the model is told.
+/// The first `submit` of `two` is invalid: the step stays open, and the model gets the error.
 fn script(prefix: &str) -> String {
     format!(
         "
@@ -27,7 +28,7 @@ on prompt Run the workflow
     )
 }
 
-/// How the agent is started by hand, and how it names the tools of a server.
+/// The command that starts the agent by hand, and its names for the tools of a server.
 fn by_hand<'a>(agent: &Agent, url: &'a str) -> (&'static str, Vec<&'a str>, Vec<(&'static str, &'a str)>) {
     match agent.name {
         "claude" => (
@@ -37,7 +38,7 @@ fn by_hand<'a>(agent: &Agent, url: &'a str) -> (&'static str, Vec<&'a str>, Vec<
                 ("ANTHROPIC_BASE_URL", url),
                 ("ANTHROPIC_API_KEY", KEY),
                 ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-                // A few tools are offered as they are; a search for them would be one more turn.
+                // The few tools are offered directly; a search for them would be one more turn.
                 ("ENABLE_TOOL_SEARCH", "false"),
             ],
         ),

@@ -1,19 +1,19 @@
-//! What endpoints do to agents, and what becomes of a run.
+//! Tests failures of endpoints, and what happens to a run.
 
 use crate::real_agents::agent::{Agent, with_agents};
 use crate::real_agents::project::{Project, RUN};
 
-/// One prompt, with little patience.
+/// One prompt, with few retries.
 const STEPS: &str = "do: [{id: a, prompt: Do it., retry: {max: 3, backoff: 1s}, timeout: 2m, output: {as: done}}]";
 
-/// Runs to the end and looks at what was said then.
+/// Runs to the end and checks the answer.
 fn ends_well(project: &Project) {
     project.run();
     assert_eq!(project.output("done"), "Done.");
     project.until_quiet();
 }
 
-/// Whoever tries again, the agent or the engine: the work is done in the end.
+/// Whether the agent or the engine retries: the work is done in the end.
 fn too_many_requests_pass(agent: &Agent) {
     let project = Project::new(agent, "rate-limit retry-after=1\nalways text Done.", STEPS);
     ends_well(&project);
@@ -30,7 +30,7 @@ fn an_overload_is_waited_out(agent: &Agent) {
 
 with_agents!(an_overload_is_waited_out: claude, codex, copilot, anthropic, openai);
 
-/// The agent gives up on what it does not know to be passing; the engine knows better.
+/// The agent gives up on an error that it does not know as temporary; the engine retries.
 fn a_conversation_that_broke_off_is_continued(agent: &Agent) {
     let project = Project::new(agent, "4x cut\nalways text Done.", STEPS);
     ends_well(&project);
@@ -46,7 +46,7 @@ fn an_empty_answer_is_no_success(agent: &Agent) {
 
 with_agents!(an_empty_answer_is_no_success: claude, codex, copilot, anthropic, openai);
 
-/// Nothing is tried again with a wrong key: a person is asked, and the run continues when it is fixed.
+/// A wrong key is not retried: a person is asked, and the run continues when it is fixed.
 fn a_wrong_key_is_for_people(agent: &Agent) {
     let script = "always auth";
     let project = Project::new(agent, script, STEPS);
@@ -62,7 +62,7 @@ fn a_wrong_key_is_for_people(agent: &Agent) {
 
 with_agents!(a_wrong_key_is_for_people: claude, codex, copilot, gemini, opencode, anthropic, openai, acp);
 
-/// One that would try a key ten times is stopped as soon as it is known to be wrong.
+/// An agent that would try a key ten times is stopped as soon as the key is known to be wrong.
 fn a_patient_agent_is_not_waited_for(agent: &Agent) {
     let project = Project::new(agent, "always auth", STEPS);
     let settings = project.read("home/.longhaul/config.toml").replace("MAX_RETRIES = \"1\"", "MAX_RETRIES = \"10\"");
@@ -77,7 +77,7 @@ fn a_patient_agent_is_not_waited_for(agent: &Agent) {
 
 with_agents!(a_patient_agent_is_not_waited_for: claude);
 
-/// The conversation is shortened by the agent itself, by us, or begun again: the work is done all the same.
+/// The agent or Longhaul shortens the conversation, or it starts again: the work is still done.
 fn a_conversation_that_is_too_long_is_gone_on_with(agent: &Agent) {
     let script = "
 on compact
@@ -93,7 +93,7 @@ on any
 
 with_agents!(a_conversation_that_is_too_long_is_gone_on_with: claude, codex, copilot);
 
-/// What was asked for is answered after the conversation has become shorter: nobody is told not to do the work.
+/// The question is answered after the conversation was shortened: the summary must not replace the work.
 fn a_typed_step_goes_on_after_a_compaction(agent: &Agent) {
     let steps = "do: [{id: a, prompt: Judge it., output: {as: verdict, schema: {name: string}}}]";
     let script = "
@@ -117,7 +117,7 @@ on any
 
 with_agents!(a_typed_step_goes_on_after_a_compaction: anthropic, openai);
 
-/// One that hangs is asked to stop. How it obeys is no failure of its own: its conversation continues.
+/// A hung agent is asked to stop. The way it obeys is not its failure: its conversation continues.
 fn a_hung_agent_goes_on_in_its_conversation(agent: &Agent) {
     let steps = "do: [{id: a, prompt: Do it., retry: {max: 1, backoff: 1s}, output: {as: done}}]";
     let project = Project::new(agent, "hang\nalways text Done.", steps);

@@ -1,17 +1,17 @@
-//! Engines that are killed, agents that are killed, runs that are cancelled.
+//! Tests killed engines, killed agents, and cancelled runs.
 
 use crate::real_agents::agent::{Agent, with_agents};
 use crate::real_agents::project::{Project, RUN};
 
 const STEPS: &str = "do: [{id: a, prompt: Do it., output: {as: done}}]";
 
-/// A tool that continues until the test lets it end.
+/// A tool that runs until the test lets it end.
 const TOOL: &str = "
 run touch begun; until test -e go; do sleep 0.1; done; echo went > went.txt
 always text Done.
 ";
 
-/// The engine dies; the agent and its tool do not, and the next engine takes them over.
+/// The engine dies; the agent and its tool do not, and the next engine attaches to them.
 fn an_agent_outlives_its_engine(agent: &Agent) {
     let project = Project::new(agent, TOOL, STEPS);
     let run = project.start();
@@ -31,13 +31,13 @@ fn an_agent_outlives_its_engine(agent: &Agent) {
 
 with_agents!(an_agent_outlives_its_engine: claude, codex, copilot, openai);
 
-/// Everything dies at once; the conversation is taken up where it was. Copilot writes its own down a little late, so that
-/// after a loss of power it may not know it any more: then the work begins again, as below.
+/// Everything dies at once; the conversation continues where it was. Copilot stores its own a little late, so after a
+/// power loss it may not know it any more: then the work starts again, as below.
 fn a_conversation_outlives_everybody(agent: &Agent) {
     let project = Project::new(agent, TOOL, STEPS);
     let run = project.start();
     project.until_file("begun");
-    // Whoever dies before it is recorded takes it along: that is the next test.
+    // If it dies before the session is recorded, the session is lost: that is the next test.
     project.until("session_seen", |_| true);
     project.lose_power();
     drop(run);
@@ -52,7 +52,7 @@ fn a_conversation_outlives_everybody(agent: &Agent) {
 
 with_agents!(a_conversation_outlives_everybody: claude, codex, gemini, opencode, anthropic, acp);
 
-/// The agent has lost the conversation too; the work begins in a new one.
+/// The agent has lost the conversation too; the work starts in a new one.
 fn a_conversation_that_is_gone_begins_anew(agent: &Agent) {
     let project = Project::new(agent, TOOL, STEPS);
     let run = project.start();
@@ -70,7 +70,7 @@ fn a_conversation_that_is_gone_begins_anew(agent: &Agent) {
 
 with_agents!(a_conversation_that_is_gone_begins_anew: claude, codex, copilot);
 
-/// Nothing of it is left: not the agent, not the tool that it runs.
+/// No process is left: neither the agent nor the tool that it runs.
 fn a_cancelled_run_leaves_nobody(agent: &Agent) {
     let project = Project::new(agent, TOOL, STEPS);
     let run = project.start();

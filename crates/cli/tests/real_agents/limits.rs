@@ -1,4 +1,4 @@
-//! Limits that hours lift: the run waits, and nobody is held for that.
+//! Tests limits that last for hours: the run waits, and holds no process.
 
 use crate::real_agents::agent::{Agent, with_agents};
 use crate::real_agents::project::{Project, RUN};
@@ -17,7 +17,7 @@ fn a_limit_of_money_is_waited_for(agent: &Agent) {
 
 with_agents!(a_limit_of_money_is_waited_for: claude);
 
-/// The wait outlives the engine, and so does when it ends.
+/// The wait and its end survive the engine.
 fn waits_for_hours(agent: &Agent, kind: &str) {
     let project = Project::new(agent, &format!("always usage-limit kind={kind} reset=+7200"), STEPS);
     let run = project.start();

@@ -1,6 +1,6 @@
-//! The real agents, driven by the real command, against a model that follows a script.
+//! Tests the real agents with the real command, against a scripted model.
 //!
-//! `scripts/install-agents` fetches the agents; what could not be fetched is skipped, and says so.
+//! `scripts/install-agents` fetches the agents; a test whose agent is missing is skipped, and says so.
 
 mod agent;
 mod answers;

@@ -1,4 +1,4 @@
-//! A project in which one agent works, an endpoint with a script, and the command beside the test.
+//! A project with one agent, a scripted endpoint, and the command beside the test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 use crate::binary::{Told, command, told};
 use crate::real_agents::agent::Agent;
 
-/// The run of every project.
+/// The id of the run in every project.
 pub(crate) const RUN: &str = "run-1";
 
-/// What the endpoint is shown as the key. Long and strange, because some agents remove it from all they print.
+/// The key for the endpoint. It is long and unusual, because some agents remove it from all their output.
 pub(crate) const KEY: &str = "sk-scripted-f3b1c8a2d90e";
 
 /// A project with one workflow, `w.yaml`.
@@ -24,7 +24,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// With these steps, by this agent. How it is called is the user's word, not the project's.
+    /// A project with these steps, for this agent. The user's settings, not the project's, say how to call it.
     pub(crate) fn new(agent: &Agent, script: &str, steps: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let server = ModelServer::start(script).unwrap();
@@ -47,13 +47,13 @@ impl Project {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = command(self.folder.path(), args);
-        // other tests want nobody but the scripted agent; agents leave things in both folders
+        // other tests use only the scripted agent; agents leave files in both folders
         command.env_remove("LONGHAUL_AGENT");
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("home/tmp")).env("SCRIPTED_KEY", KEY);
         command
     }
 
-    /// Another program, where the command would be.
+    /// Another program in place of the command.
     pub(crate) fn program(&self, program: &Path) -> Command {
         let like = self.command(&[]);
         let mut command = Command::new(program);
@@ -107,29 +107,29 @@ impl Project {
         self.events().into_iter().filter(|event| event["event"] == kind).collect()
     }
 
-    /// Waits until there is an event of a kind that fits.
+    /// Waits until there is a matching event of a kind.
     pub(crate) fn until(&self, kind: &str, fits: impl Fn(&Value) -> bool) -> Value {
         self.patiently(kind, || self.all(kind).into_iter().find(&fits))
     }
 
-    /// What the run left under a name.
+    /// An output of the run.
     pub(crate) fn output(&self, name: &str) -> Value {
         let finished = self.all("run_finished").pop().unwrap_or_default();
         finished["outputs"][name].clone()
     }
 
-    /// The classes of what went wrong, in order.
+    /// The classes of the failures, in order.
     pub(crate) fn failures(&self) -> Vec<String> {
         let class = |event: Value| event["error"]["class"].as_str().unwrap_or_default().to_owned();
         self.all("attempt_failed").into_iter().map(class).collect()
     }
 
-    /// What the agent asked the model in turns, not on its own account.
+    /// The number of requests in turns, without those on the agent's own account.
     pub(crate) fn asked(&self) -> usize {
         self.server.log().iter().filter(|entry| entry.n.is_some()).count()
     }
 
-    /// Processes that work for this project: commands, agents and whatever these started.
+    /// The processes of this project: commands, agents and everything that these started.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let mark = format!("HOME={}", self.path("home").display());
         let marked = |pid: &u32| {
@@ -140,16 +140,16 @@ impl Project {
         names.filter_map(|name| name.parse().ok()).filter(marked).collect()
     }
 
-    /// Ends them all at once, as when the power goes.
+    /// Kills them all at once, like a power failure.
     pub(crate) fn lose_power(&self) {
         while let pids @ [_, ..] = self.processes().as_slice() {
             let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
-            // one that has ended meanwhile is no failure
+            // a process that has ended meanwhile is not a failure
             let _ = Command::new("kill").arg("-9").args(&pids).stderr(Stdio::null()).status().unwrap();
         }
     }
 
-    /// Removes what agents keep, at home and in the project.
+    /// Removes the files that agents keep, in the home folder and in the project.
     pub(crate) fn forget_conversations(&self) {
         for folder in [self.path("home"), crate::binary::state(self.command(&[]))] {
             for entry in std::fs::read_dir(folder).unwrap().filter_map(Result::ok) {
@@ -161,7 +161,7 @@ impl Project {
         }
     }
 
-    /// Waits until nobody works for the project any more.
+    /// Waits until no process of the project is left.
     pub(crate) fn until_quiet(&self) {
         self.patiently("nobody is left", || self.processes().is_empty().then_some(()));
     }
@@ -171,7 +171,7 @@ impl Project {
         self.patiently(name, || self.path(name).exists().then_some(()));
     }
 
-    /// Waits for something that other processes bring about.
+    /// Waits for something that other processes do.
     fn patiently<Found>(&self, what: &str, find: impl Fn() -> Option<Found>) -> Found {
         let patience = Instant::now() + Duration::from_secs(90);
         loop {
@@ -200,7 +200,7 @@ impl Drop for Project {
     }
 }
 
-/// A command that continues beside the test, and ends with it.
+/// A command that runs beside the test, and ends with it.
 pub(crate) struct Background(Option<Child>);
 
 impl Background {

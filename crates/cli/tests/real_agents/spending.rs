@@ -1,4 +1,4 @@
-//! What turns cost: with helpers, with work in the background, beyond a limit, and ended in the middle.
+//! Tests the cost of turns: with subagents, with background work, beyond a limit, and ended in the middle.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::real_agents::project::{Project, RUN};
 
 const STEPS: &str = "do: [{id: a, prompt: Do it., output: {as: done}}]";
 
-/// A helper that works on while the agent answers. Every request of the helper costs twice as much.
+/// A subagent that continues while the agent answers. Every request of the subagent costs twice as much.
 const HELPER: &str = "
 on prompt helper
 usage in=200000 out=20000
@@ -33,7 +33,7 @@ fn cost(project: &Project) -> Value {
     status["cost"].clone()
 }
 
-/// Tokens read and written, and cents.
+/// Input tokens, output tokens, and cents.
 fn amounts(usage: &Value) -> (u64, u64, u64) {
     let count = |key: &str| usage[key].as_u64().unwrap();
     (count("input_tokens"), count("output_tokens"), (usage["usd"].as_f64().unwrap() * 100.0).round() as u64)
@@ -64,7 +64,7 @@ fn work_in_the_background_is_waited_for(agent: &Agent) {
 
 with_agents!(work_in_the_background_is_waited_for: claude);
 
-/// An answer that takes more than is left is kept; a turn that the limit ends in the middle continues after the pause.
+/// An answer that costs more than is left is kept; a turn that the limit ends in the middle continues after the pause.
 fn a_limit_that_asks_loses_nothing(agent: &Agent) {
     let script = "
 usage in=1000000 out=100000
@@ -81,7 +81,7 @@ do:
   - {id: b, prompt: Do it., output: {as: b}}
   - {id: c, prompt: Do it., output: {as: c}}
 ";
-    // four dollars and a half a request: the first limit is reached by an answer, the second in the middle of the third turn
+    // $4.50 per request: an answer reaches the first limit, the middle of the third turn the second one
     for limit in ["5", "10"] {
         let project = Project::new(agent, script, &steps.replace("LIMIT", limit));
         let told = project.longhaul(&["run", "w.yaml", "--run-id", RUN]);

@@ -1,4 +1,4 @@
-//! Runs that are put away into files, and brought back.
+//! Tests runs that are archived into files, and restored.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use longhaul_config::Retention;
 
 use super::*;
 
-/// A text that becomes a blob, and bytes that are no text.
+/// A text that becomes a blob, and bytes that are not text.
 const WORK: &str = r#"
 name: w
 do:
@@ -22,7 +22,7 @@ fn put_away(project: &Project) -> PathBuf {
     project.path("away").join(format!("{RUN}.longhaul.gz"))
 }
 
-/// All that people look at.
+/// Everything that people can see.
 fn seen(project: &Project) -> Vec<String> {
     let status = project.json(&["status", RUN, "--json"]);
     let outputs = project.ok(&["outputs", RUN, "--json"]);
@@ -67,17 +67,17 @@ fn a_file_that_is_not_what_was_written_is_refused() {
     other[whole.len() / 2] ^= 1;
     refused(&other, "is not an archive of a run");
     std::fs::write(&file, whole).unwrap();
-    // What is wrong with one file keeps no other from coming back.
+    // An error in one file does not prevent the import of the others.
     std::fs::write(project.path("bad"), "hello").unwrap();
     let told = project.longhaul(&["import", "bad", file.to_str().unwrap()]);
-    assert!(told.code == 2 && told.stderr.contains("bad: not brought back: "), "{}", told.stderr);
+    assert!(told.code == 2 && told.stderr.contains("bad: not imported: "), "{}", told.stderr);
     assert!(told.stderr.contains(&format!("{RUN} is back")), "{}", told.stderr);
     project.ok(&["status", RUN]);
     let left = std::fs::read_dir(project.state("")).unwrap().flatten();
     assert!(!left.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("importing")));
 }
 
-/// The moment at which the file is written, files about the run are gone, and the store still has it.
+/// The moment at which the archive is written, the files of the run are gone, and the store still has the run.
 #[test]
 fn who_is_killed_between_writing_and_forgetting_loses_nothing() {
     let project = Project::new(WORK);
@@ -92,7 +92,7 @@ fn who_is_killed_between_writing_and_forgetting_loses_nothing() {
     assert_eq!(seen(&project), before);
 }
 
-/// Two look at the same moment: one has the turn, and every run goes once.
+/// Two processes check at the same moment: one gets the turn, and every run is deleted once.
 #[test]
 fn of_several_one_keeps_the_store_small() {
     let project = Project::new("name: w\ndo: [{run: 'true'}]\n");

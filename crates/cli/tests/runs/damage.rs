@@ -1,8 +1,8 @@
-//! A run that cannot be read is found, exported as far as it goes, ended and forgotten; others continue.
+//! Tests a run that cannot be read: it is found, exported as far as possible, ended and deleted; other runs continue.
 
 use super::*;
 
-/// Two runs that wait; one of them is damaged by `sql`.
+/// Two waiting runs; `sql` damages one of them.
 fn damaged(sql: &str) -> Project {
     let project = Project::new("name: w\ndo:\n  - {id: one, run: echo one}\n  - {id: go, approve: \"Go?\"}\n");
     for run in [RUN, "other"] {

@@ -1,5 +1,5 @@
-//! Processes that are stopped for a while, or told that their terminal is gone: what they had begun continues. And runs that only decide:
-//! they end, and can be stopped before.
+//! Tests processes that are stopped for a while, or whose terminal closes: their work continues. And runs that only
+//! make decisions: they end, and can be stopped before.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::binary::project::{Project, RUN};
 /// Short, so that a test can sleep through it.
 const LEASE_MS: u64 = 800;
 
-/// Steps of several kinds that continue until somebody says `go`.
+/// Steps of several kinds that run until the file `go` exists.
 const PATIENT: &str = r#"
 name: patient
 do:
@@ -29,7 +29,7 @@ fn start(project: &Project) -> Background {
     run
 }
 
-/// The lid is closed and opened, or Ctrl-Z and `fg`: nobody else was there.
+/// A closed laptop, or Ctrl-Z and `fg`: no other engine was there.
 #[test]
 fn what_nobody_took_over_goes_on_however_long_its_process_slept() {
     for pause_ms in [LEASE_MS * 3 / 4, LEASE_MS, LEASE_MS * 3] {
@@ -38,7 +38,7 @@ fn what_nobody_took_over_goes_on_however_long_its_process_slept() {
         run.signal("STOP");
         std::thread::sleep(Duration::from_millis(pause_ms));
         run.signal("CONT");
-        // What is renewed now, and what is renewed after that.
+        // The lease is renewed now, and again after that.
         std::thread::sleep(Duration::from_millis(LEASE_MS * 2));
         std::fs::write(project.path("go"), "").unwrap();
         let told = run.end();
@@ -65,8 +65,8 @@ fn a_run_under_nohup_outlives_its_terminal() {
     assert_eq!(project.count("attempt_stopped"), 0);
 }
 
-/// As in a container that shares its name and its folders with the machine. Needs what only root may do; where that is not permitted,
-/// nothing is tried.
+/// Like a container that shares its name and its folders with the machine. It needs root; without it, the test does
+/// nothing.
 #[test]
 fn an_engine_in_another_process_namespace_is_not_cleared_up_after() {
     const UNSHARED: [&str; 3] = ["--pid", "--fork", "--mount-proc"];
@@ -86,7 +86,7 @@ fn an_engine_in_another_process_namespace_is_not_cleared_up_after() {
     outer.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let run = Background(Some(outer.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()));
     until("both steps", || project.log().len() == 2);
-    // Whoever starts an engine clears up after those that are dead.
+    // An engine that starts cleans up after dead ones.
     let beside = Project::new("name: beside\ndo: [{id: one, run: 'true'}]\n");
     assert_eq!(beside.run().code, 0);
     std::fs::write(project.path("go"), "").unwrap();
@@ -108,13 +108,13 @@ fn nodes_that_only_lead_to_each_other_end_with_a_sentence() {
     assert_eq!(told.code, 1, "{}{}", told.stdout, told.stderr);
     let said = "after 5000 rounds without any work the run was ended";
     assert!(told.stderr.contains(said) || told.stdout.contains(said), "{}{}", told.stdout, told.stderr);
-    // Whoever starts it again has the same once more, and no more than that.
+    // The next start gets the same amount once more, and not more than that.
     let events = project.events().len();
     project.longhaul(&["retry", RUN]);
     assert!((events..3 * events).contains(&project.events().len()), "{events}, then {}", project.events().len());
 }
 
-/// Much is decided here, and nothing is done.
+/// A run with many decisions and no work.
 fn many() -> Project {
     Project::new(
         "name: many\ndo:\n  - {id: list, run: 'seq 6000; echo list >> \"$LOG\"', output: {as: items, parse: lines}}\n  \

@@ -1,10 +1,10 @@
-//! Values of any shape and size go through a run unchanged, or are refused with the reason.
+//! Tests values of any shape and size: they pass through a run unchanged, or are refused with the reason.
 
 use serde_json::json;
 
 use super::*;
 
-/// What looks like our own encoding, what is at the edge of a type, what is not text for everybody.
+/// Values that look like our own encoding, values at the limits of a type, unusual text.
 fn nasty() -> Vec<Value> {
     let deep = |levels: usize| (0..levels).fold(json!(1), |value, _| json!([value]));
     vec![

@@ -1,4 +1,4 @@
-//! What the page of the API says, asked of a real server; every answer is held to the OpenAPI document.
+//! Tests the API page with a real server; every answer is checked against the OpenAPI document.
 
 use std::process::Stdio;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::binary::command;
 use crate::serve::site::{Client, Project};
 
-/// Asks, and holds the answer to what the document says of the route.
+/// A client that checks each answer against the document.
 struct Checked {
     client: Client,
     document: Value,
@@ -213,7 +213,7 @@ fn numbers_for_prometheus() {
     }
 }
 
-/// A step that this machine does, until it is let go, and one that only a machine with a label does.
+/// A step that this machine runs until the test allows its end, and one that needs a machine with a label.
 const APART: &str = "
 name: apart
 steps:

@@ -1,6 +1,7 @@
-//! What a machine makes up from the OpenAPI document: no answer that the document does not know, and no failed machine.
+//! Tests requests that a program generates from the OpenAPI document: every answer is in the document, and the server
+//! never fails.
 //!
-//! `scripts/install-schemathesis` fetches the program; without it this is skipped, and says so.
+//! `scripts/install-schemathesis` fetches the program; without it this test is skipped, and says so.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

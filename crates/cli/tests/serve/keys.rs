@@ -1,4 +1,4 @@
-//! Tokens and cookies, from the first start to the last.
+//! Tests tokens and cookies, from the first start to the last.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! `longhaul serve`, the real program, spoken to over HTTP.
+//! Tests `longhaul serve`, the real program, over HTTP.
 
 mod contract;
 mod hostile;

@@ -1,4 +1,5 @@
-//! Clients that hold on to a server: by saying nothing, half of it, or not listening; and those whose time is over.
+//! Tests clients that block a server: they send nothing, half a request, or do not read; and clients whose token
+//! expires.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -24,7 +25,7 @@ fn open(server: &Server, text: &str) -> TcpStream {
     stream
 }
 
-/// What comes until the connection is closed, however that is.
+/// Everything until the connection is closed, in any way.
 fn rest(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
@@ -96,7 +97,7 @@ fn whoever_does_not_take_an_answer_makes_room() {
     );
     let mut deaf = open(&server, &ask);
     deaf.set_nonblocking(true).unwrap();
-    // Until nothing more goes into the line: then the server waits for its client, at once or a little later.
+    // Until the connection takes no more: then the server waits for its client, at once or a little later.
     let many = ask.repeat(1000);
     while deaf.write(many.as_bytes()).is_ok() {}
     let health = std::iter::repeat_with(|| {
@@ -118,7 +119,7 @@ fn a_request_that_does_not_arrive_is_not_waited_for() {
         let answer = rest(open(&server, &format!("{}{{\"half\":", head(&server, &token, path, 100))));
         assert!(answer.starts_with("HTTP/1.1 408 "), "{path}: {answer}");
     }
-    // A stream is no request that does not arrive.
+    // An open stream does not count as an incomplete request.
     let mut stream = server.client(&token).stream("/api/v1/stream", &[]);
     assert_eq!(stream.next().unwrap().name, "questions");
     project.longhaul(&["run", "gate"]);
@@ -199,7 +200,7 @@ fn signing_out_ends_the_browser_and_its_streams_but_not_another_one() {
     assert_eq!((other.get("/api/v1/about").status, server.client(&token).get("/api/v1/about").status), (200, 200));
 }
 
-/// A message of the protocol; the answer's head and body.
+/// Sends a message of the protocol; returns the head and the body of the answer.
 pub(crate) fn say(server: &Server, token: &str, session: Option<&str>, message: &Value) -> (String, String) {
     let body = message.to_string();
     let session = session.map_or_else(String::new, |session| format!("Mcp-Session-Id: {session}\r\n"));
@@ -244,7 +245,7 @@ fn a_session_of_the_protocol_belongs_to_its_token_and_ends_with_it() {
     }
 }
 
-/// Whether there is a file of a name below a folder.
+/// Whether there is a file with a name below a folder.
 fn walk(folder: &std::path::Path, name: &str) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| path.ends_with(name) || (path.is_dir() && walk(&path, name)))

@@ -1,4 +1,4 @@
-//! Tokens are people: what they start and answer is theirs, and so are their roles.
+//! Tests tokens of people: their runs and answers are recorded as theirs, and they have their roles.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ const ROLE: &str = "do: [{id: go, approve: 'Release it?', approvals: 'role:relea
 const TWO: &str = "do: [{id: go, approve: 'Release it?', approvals: {from: role:release, count: 2}}]";
 const OTHER: &str = "do: [{id: go, approve: 'Release it?', approvals: {not_starter: true}}]";
 
-/// A project with three gates, in which kim and ana may release.
+/// A project with three gates; kim and ana may release.
 fn project() -> Project {
     let project = Project::new();
     for (name, text) in [("role", ROLE), ("two", TWO), ("other", OTHER)] {
@@ -42,7 +42,7 @@ fn answer(client: &Client, run: &str, answer: Value) -> Answer {
     client.post(&format!("/api/v1/runs/{run}/answer"), &json!({"path": "go", "answer": answer}))
 }
 
-/// The reason of a refusal, which is no conflict and no mistake: it is not theirs to say.
+/// The reason of a refusal. It is neither a conflict nor a mistake: the caller may not answer.
 fn forbidden(answer: &Answer) -> String {
     let body = answer.json();
     assert_eq!((answer.status, &body["code"]), (403, &json!("LH0706")), "{body}");
@@ -239,7 +239,7 @@ fn tokens_are_listed_with_their_people() {
     assert!(
         listed.stdout.contains("operator  kim (laptop), made ") && listed.stdout.contains("viewer    nobody, made ")
     );
-    assert!(listed.stderr.contains("a token of nobody: its holder acts as"), "{}", listed.stderr);
+    assert!(listed.stderr.contains("a token without a user: its holder acts as"), "{}", listed.stderr);
     for wrong in [["--user", "kim jo"], ["--expires", "soon"], ["--name", ""]] {
         let args: Vec<&str> = ["serve", "token"].into_iter().chain(wrong).collect();
         assert_eq!(project.longhaul(&args).code, 2, "{wrong:?}");

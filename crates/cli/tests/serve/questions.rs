@@ -1,10 +1,10 @@
-//! Who answers what a run asks, over HTTP.
+//! Tests who may answer the questions of a run, over HTTP.
 
 use serde_json::{Value, json};
 
 use crate::serve::site::{Client, Project};
 
-/// The open question of a run, once it is asked.
+/// The open question of a run, as soon as there is one.
 fn asked(client: &Client, run: &str) -> Value {
     client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until("question_asked");
     let questions = client.json("/api/v1/questions");
@@ -108,7 +108,7 @@ fn a_run_takes_what_it_is_told_and_says_when_it_does_not() {
     assert_eq!(tell("signal", json!({"data": 1})).status, 400);
 }
 
-/// A run whose history is damaged keeps nobody from what others ask.
+/// A run with a damaged history does not hide the questions of other runs.
 #[test]
 fn what_one_run_asks_is_shown_although_another_is_damaged() {
     let project = Project::new();
@@ -127,7 +127,8 @@ fn what_one_run_asks_is_shown_although_another_is_damaged() {
     assert_eq!(questions["questions"][0]["run"], "whole");
 }
 
-/// Of many who answer at the same moment, over two servers of one store, one is applied. The others are told who was first.
+/// If many answer at the same moment, over two servers of one store, one answer is applied. The others learn who was
+/// first.
 #[test]
 fn of_many_who_answer_at_once_one_is_applied_and_the_others_know_by_whom() {
     let project = Project::new();

@@ -1,4 +1,4 @@
-//! A project, servers of it, and a client that writes its requests by hand.
+//! A project, its servers, and a client that writes its requests by hand.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::binary::{Told, command, longhaul, state};
 
-/// One step after the other, with a pause in each that somebody can be killed in.
+/// Steps one after the other, with a pause in each in which a test can kill something.
 pub(crate) const STEPS: &str = "
 name: steps
 description: Five commands
@@ -78,14 +78,14 @@ impl Project {
         std::fs::write(self.path().join(format!(".longhaul/workflows/{name}.yaml")), text).unwrap();
     }
 
-    /// What the user of these commands has set.
+    /// The settings of the user of these commands.
     pub(crate) fn user_settings(&self, text: &str) {
         let folder = self.path().join("no-such-home/.longhaul");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("config.toml"), text).unwrap();
     }
 
-    /// A server on a port of its own.
+    /// A server on its own port.
     pub(crate) fn serve(&self, args: &[&str]) -> Server {
         let args: Vec<&str> =
             ["serve", "--json", "--listen", "127.0.0.1:0"].into_iter().chain(args.iter().copied()).collect();
@@ -97,7 +97,7 @@ impl Project {
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) address: String,
-    /// What it said when it was ready.
+    /// The message that it printed when it was ready.
     pub(crate) said: Value,
 }
 
@@ -109,7 +109,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// What a command starts, once it says where it listens.
+    /// Starts a command, and waits until it prints its address.
     pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
@@ -139,16 +139,16 @@ impl Server {
     }
 }
 
-/// Somebody who asks.
+/// A client.
 pub(crate) struct Client {
     pub(crate) address: String,
-    /// By what they are known.
+    /// The header that identifies the client.
     pub(crate) shown: String,
-    /// How long they wait for the next bytes.
+    /// How long the client waits for the next bytes.
     pub(crate) patience: Duration,
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -167,7 +167,7 @@ impl Answer {
 }
 
 impl Client {
-    /// Somebody with a token, who speaks to the server at an address.
+    /// A client with a token, for the server at an address.
     pub(crate) fn of(address: &str, token: &str) -> Self {
         let shown = format!("Authorization: Bearer {token}");
         Self { address: address.to_owned(), shown, patience: Duration::from_secs(60) }
@@ -177,7 +177,7 @@ impl Client {
         self.ask("GET", path, &[], "")
     }
 
-    /// A value that is there.
+    /// An existing value.
     pub(crate) fn json(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
@@ -188,7 +188,7 @@ impl Client {
         self.ask("POST", path, &["X-Longhaul: 1", "Content-Type: application/json"], &body.to_string())
     }
 
-    /// Something that is made once under a key.
+    /// Makes something once under a key.
     pub(crate) fn make(&self, path: &str, key: &str, body: &Value) -> Answer {
         let key = format!("Idempotency-Key: {key}");
         self.ask("POST", path, &["X-Longhaul: 1", "Content-Type: application/json", &key], &body.to_string())
@@ -198,7 +198,7 @@ impl Client {
         self.try_ask(method, path, headers, body).unwrap_or_else(|error| panic!("no answer to {path}: {error}"))
     }
 
-    /// The same, of a server that may be gone, or be in the middle of it.
+    /// The same for a server that may be gone, or may die in the middle.
     pub(crate) fn try_ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> io::Result<Answer> {
         let mut stream = self.send(method, path, headers, body)?;
         let mut text = String::new();
@@ -225,7 +225,7 @@ impl Client {
         self.try_stream(path, headers).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// The same, of a server that may be gone.
+    /// The same for a server that may be gone.
     pub(crate) fn try_stream(&self, path: &str, headers: &[&str]) -> io::Result<Stream> {
         let mut reader = BufReader::new(self.send("GET", path, headers, "")?);
         let mut line = String::new();
@@ -241,7 +241,7 @@ impl Client {
     }
 }
 
-/// A stream of events. Sizes of chunks are lines of their own, and look like no line of an event.
+/// A stream of events. Sizes of chunks are on their own lines, and do not look like lines of events.
 pub(crate) struct Stream {
     reader: BufReader<TcpStream>,
 }
@@ -260,7 +260,7 @@ impl Stream {
         let (mut name, mut id) = (String::new(), None);
         loop {
             let mut line = String::new();
-            // A line without an end is one in the middle of which somebody died.
+            // A line without an end means that the server died in the middle of it.
             if self.reader.read_line(&mut line).is_err() || !line.ends_with('\n') {
                 return None;
             }

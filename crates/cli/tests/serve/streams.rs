@@ -1,4 +1,4 @@
-//! What happens, told as it happens: over a crash, by another process, to several.
+//! Tests event streams: over a crash, with another process, to several clients.
 
 use serde_json::json;
 
@@ -31,7 +31,7 @@ fn nothing_is_missed_when_the_server_is_killed_in_the_middle() {
     let last = *numbers(&seen).last().unwrap();
     let server = project.serve(&[]);
     let header = format!("Last-Event-ID: {last}");
-    // The header goes before what the address says.
+    // The header overrides the address.
     let rest = server.client(&token).stream(&format!("{path}?after=0"), &[&header]).until("run_finished");
     let all: Vec<u64> = numbers(&seen).into_iter().chain(numbers(&rest)).collect();
     assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>());
@@ -49,7 +49,7 @@ fn what_another_process_drives_is_told_by_every_server() {
     let client = onlooker.client(&token);
     let mut list = client.stream("/api/v1/stream", &[]);
     assert_eq!(list.next().unwrap().data, json!({"open": 0}));
-    // Said to one, done by the other.
+    // Sent to one, done by the other.
     let run = begun(&client, "k");
     let paths = format!("/api/v1/runs/{run}/stream");
     let here = client.stream(&paths, &[]).until("run_finished");

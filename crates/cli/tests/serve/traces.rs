@@ -1,4 +1,4 @@
-//! Runs that are over arrive at a collector as traces.
+//! Tests that finished runs arrive at a collector as traces.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::binary::command;
 use crate::serve::site::Project;
 
-/// Takes one request, and answers that all is well.
+/// Takes one request, and answers with success.
 fn received(listener: &TcpListener) -> (String, Value) {
     let (stream, _) = listener.accept().unwrap();
     let mut reader = BufReader::new(stream);

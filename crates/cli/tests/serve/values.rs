@@ -1,15 +1,16 @@
-//! Values over the API: any JSON comes back as it was sent, and a served run reads only what the settings list.
+//! Tests values over the API: any JSON comes back as it was sent, and a served run reads only the variables that the
+//! settings list.
 
 use serde_json::{Value, json};
 
 use crate::serve::site::Project;
 
-/// Sends a run on its way, and answers it once it is over.
+/// Starts a run, and returns it when it is over.
 fn ended(client: &crate::serve::site::Client, key: &str, order: &Value) -> Value {
     until(client, key, order, "run_finished")
 }
 
-/// Sends a run on its way, and answers it once something has happened in it.
+/// Starts a run, and returns it after an event.
 fn until(client: &crate::serve::site::Client, key: &str, order: &Value, event: &str) -> Value {
     let made = client.make("/api/v1/runs", key, order).json();
     let run = made["run"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();

@@ -1,10 +1,10 @@
-//! Texts that are kept in files and compared with what the code makes today.
+//! Compares texts in files with what the code makes today.
 //!
-//! `UPDATE_SNAPSHOTS=1` writes them again; read what changed before you commit it.
+//! `UPDATE_SNAPSHOTS=1` writes them again; read the changes before you commit them.
 
 use std::path::Path;
 
-/// Compares a text with a file; the difference in words if there is one.
+/// Compares a text with a file; returns the difference in words.
 pub(crate) fn compare(file: &Path, text: &str) -> Option<String> {
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -18,7 +18,7 @@ pub(crate) fn compare(file: &Path, text: &str) -> Option<String> {
     }
 }
 
-/// The lines that differ, between those that are the same at both ends.
+/// The lines that differ, without the same lines at both ends.
 fn difference(kept: &str, made: &str) -> String {
     let (kept, made): (Vec<&str>, Vec<&str>) = (kept.lines().collect(), made.lines().collect());
     let head = kept.iter().zip(&made).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! The live tree on a real terminal: drawn in place, answered by keys, and gone without a trace.
+//! Tests the live tree on a real terminal: drawn in place, controlled by keys, and removed without a trace.
 
 use crate::binary;
 mod pty;
@@ -17,7 +17,7 @@ do:
   - {id: done, run: echo done}
 ";
 
-/// What the agent says would set the title of the terminal, clear it and move the cursor.
+/// The agent's text would set the title of the terminal, clear it and move the cursor.
 const HOSTILE: &str =
     r#"replies: [{step: think, after: 300ms, says: ["\e]0;title\a\e[2Jwide 検査\e[9A"], reply: "a \e[31mthought"}]"#;
 

@@ -1,4 +1,4 @@
-//! The command at a terminal of our own.
+//! Runs the command at a terminal of the test.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,14 +14,14 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use crate::binary::command;
 use crate::terminal::screen::Screen;
 
-/// What takes longer than this does not come any more.
+/// After this time a test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command at a terminal.
 pub(crate) struct Session {
     child: Child,
     master: File,
-    /// Kept open, so that its mode can be looked at.
+    /// Kept open, so that the test can read its mode.
     terminal: OwnedFd,
     printed: Receiver<Vec<u8>>,
     raw: Vec<u8>,
@@ -69,7 +69,7 @@ impl Session {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Makes the terminal smaller or larger; what was printed before is not looked at again.
+    /// Changes the size of the terminal; earlier output is not read again.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         tcsetwinsize(&self.master, window(columns, rows)).unwrap();
         self.size = (columns, rows);
@@ -81,7 +81,7 @@ impl Session {
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     }
 
-    /// Waits for the end, and takes in what was printed until then.
+    /// Waits for the end, and reads the remaining output.
     pub(crate) fn wait(&mut self) -> i32 {
         let status = self.child.wait().unwrap();
         while let Ok(more) = self.printed.recv_timeout(Duration::from_millis(300)) {
@@ -100,7 +100,7 @@ impl Session {
         String::from_utf8_lossy(&self.raw).into_owned()
     }
 
-    /// Whether lines are typed and seen again, as before.
+    /// Asserts that the terminal echoes and edits lines, as before.
     pub(crate) fn is_as_before(&self) {
         let mode = tcgetattr(&self.terminal).unwrap().local_modes;
         assert!(mode.contains(LocalModes::ICANON | LocalModes::ECHO), "{mode:?}");

@@ -1,8 +1,8 @@
-//! As much of a terminal as the tree uses: letters, line breaks, the cursor up, and erasing.
+//! The parts of a terminal that the tree uses: letters, line breaks, cursor up, and erasing.
 
 use unicode_width::UnicodeWidthChar;
 
-/// The rows of a terminal, those that were scrolled away included.
+/// The rows of a terminal, including those that have scrolled away.
 pub(crate) struct Screen {
     columns: usize,
     height: usize,
@@ -54,7 +54,7 @@ impl Screen {
                 let below = self.at.0 + 1;
                 self.rows.truncate(below);
             }
-            // Colours, the cursor's look, and what is shown at once.
+            // Colours, the look of the cursor, and synchronised output.
             Some('m' | 'h' | 'l') => {}
             other => panic!("{other:?} is not ours"),
         }
@@ -80,7 +80,7 @@ impl Screen {
         let row = &mut self.rows[self.at.0];
         row.resize(row.len().max(self.at.1 + width), ' ');
         row[self.at.1] = letter;
-        // The second half of a wide letter holds nothing.
+        // The second half of a wide letter is empty.
         (1..width).for_each(|next| row[self.at.1 + next] = '\0');
         self.at.1 += width;
     }

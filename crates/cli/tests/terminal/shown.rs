@@ -1,9 +1,9 @@
-//! What commands printed, as people and programs get it.
+//! Tests the output of commands, as people and programs see it.
 
 use crate::binary::project::{Project, RUN};
 use crate::terminal::pty::Session;
 
-/// Sets the clipboard and the title, clears the screen, goes back in the line, turns the direction of writing.
+/// Sets the clipboard and the title, clears the screen, moves back in the line, reverses the direction of writing.
 const HOSTILE: &str = "name: w\ndo:\n  - id: a\n    run: |\n      \
     printf 'a\\033]52;c;eA==\\007\\033]0;title\\007\\033[2Jb\\rc\\302\\2332J\\342\\200\\256d\\te'\n";
 

@@ -1,4 +1,4 @@
-//! What a step can ask the engine itself.
+//! Tests the tools of the engine itself.
 
 use serde_json::json;
 
@@ -39,7 +39,7 @@ fn arguments_that_do_not_fit_are_refused() {
     assert!(failed("tool: longhaul.status, args: {run: nothing}").contains("there is no run `nothing`"));
 }
 
-/// Consent is asked for a tool as for anything else.
+/// A tool needs consent like any other action.
 #[test]
 fn a_risky_tool_waits_for_a_person() {
     let project = crate::tools::project(&one("tool: hand.echo, args: {n: 1}, risk: high"));

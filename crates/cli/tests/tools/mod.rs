@@ -1,6 +1,6 @@
-//! Steps of the kind `tool` as people meet them: servers over pipes and HTTP, functions of Python, and the engine itself.
+//! Tests steps of the kind `tool`: servers over pipes and HTTP, functions of Python, and the engine itself.
 //!
-//! `scripts/install-mcp-clients` fetches the official library for Python, with which one of the servers is made; without it that
+//! `scripts/install-mcp-clients` fetches the official Python library, which one of the servers uses; without it that
 //! test is skipped, and says so.
 
 mod builtin;
@@ -25,7 +25,7 @@ fn by_hand() -> String {
 }
 
 impl Project {
-    /// What the run returned as `said`.
+    /// The output `said` of the run.
     fn said(&self) -> Value {
         let told = self.run();
         assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
@@ -37,7 +37,7 @@ impl Project {
         self.went_wrong(1)
     }
 
-    /// Why its only step cannot be done as things are: a person is asked.
+    /// The question of its only step, which cannot run as things are.
     fn asked(&self) -> String {
         self.went_wrong(3).1
     }
@@ -55,7 +55,7 @@ impl Project {
     }
 }
 
-/// A workflow of one call, whose output is what the run returns.
+/// A workflow of one call, whose output is the output of the run.
 fn one(call: &str) -> String {
     format!("do:\n  - {{id: it, {call}, output: said}}\noutputs: {{said: said}}\n")
 }

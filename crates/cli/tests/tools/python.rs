@@ -1,10 +1,10 @@
-//! `python.call`: work-buddy's `auto_run`, with a real Python.
+//! Tests `python.call`: work-buddy's `auto_run`, with a real Python.
 
 use serde_json::{Value, json};
 
 use crate::binary::project::{Project, RUN};
 
-/// A package as work-buddy's is.
+/// A package like work-buddy's.
 const PACKAGE: &str = r#"
 import os, sys, time
 

@@ -1,4 +1,4 @@
-//! Servers that the settings name.
+//! Tests servers from the settings.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -176,7 +176,7 @@ impl Web {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let server = Running(child);
         let url = lines.find_map(|line| line.strip_prefix("serving at ").map(str::to_owned)).unwrap();
-        // Nobody reads on; what it says later must not stop it.
+        // Reads on, so that later output does not block the server.
         std::thread::spawn(move || lines.for_each(drop));
         Self { _server: server, url }
     }

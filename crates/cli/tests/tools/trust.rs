@@ -1,4 +1,4 @@
-//! Servers that come with a checkout.
+//! Tests servers that come with a checkout.
 
 use serde_json::json;
 

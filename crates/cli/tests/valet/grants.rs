@@ -1,4 +1,4 @@
-//! What was granted for a session ends with it, and the journal says so.
+//! Tests that a grant for a session ends with it, and that the journal says so.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn log(office: &Office) -> Vec<Value> {
     serde_json::from_str(&told.stdout).unwrap()
 }
 
-/// A grant that lasts, for the session that asked.
+/// A lasting grant, for the session that asked.
 fn granted(office: &mut Office) {
     office.sync("one", NOTICE);
     office.sync("two", NOTICE);

@@ -1,4 +1,4 @@
-//! `longhaul mcp --compat valet`, the real program, spoken to over pipes.
+//! Tests `longhaul mcp --compat valet`, the real program, over pipes.
 
 mod grants;
 mod office;

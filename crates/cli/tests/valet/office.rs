@@ -1,4 +1,4 @@
-//! A project, and a client that speaks Valet's words.
+//! A project, and a client that uses Valet's tools.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use tempfile::TempDir;
 use crate::binary::{Told, command, longhaul};
 use crate::mcp::wire::Pipes;
 
-/// A notice.
+/// A workflow with one notice.
 pub(crate) const NOTICE: &str = r#"{"steps":[{"type":"notify","content":"x"}]}"#;
-/// The same, open to proposals.
+/// The same, open for proposals.
 pub(crate) const OPEN: &str =
     r#"{"steps":[{"type":"notify","content":"x"}],"constraints":{"allowSelfModification":true}}"#;
 
@@ -35,14 +35,14 @@ impl Office {
         longhaul(self.path(), args)
     }
 
-    /// An action that goes well.
+    /// A successful action.
     pub(crate) fn done(&mut self, action: &str, arguments: Value) -> Value {
         let answer = self.client.call(&format!("workflows_{action}"), arguments);
         assert_eq!(answer["success"], true, "{answer}");
         answer["data"].clone()
     }
 
-    /// An action that comes to nothing, and why.
+    /// A failed action, and why it failed.
     pub(crate) fn refused(&mut self, action: &str, arguments: Value) -> String {
         let result = self.client.tool(&format!("workflows_{action}"), arguments);
         assert_eq!(
@@ -53,12 +53,12 @@ impl Office {
         result["structuredContent"]["error"].as_str().unwrap().to_owned()
     }
 
-    /// Puts a definition on the shelf.
+    /// Stores a definition in the registry.
     pub(crate) fn sync(&mut self, id: &str, definition: &str) -> Value {
         self.done("sync_workflow", json!({"id": id, "name": id, "data_json": definition}))["workflow"].clone()
     }
 
-    /// An action that a person has to consent to, and does.
+    /// An action that needs a person's consent, and gets it.
     pub(crate) fn consented(&mut self, action: &str, arguments: Value) -> Value {
         let why = self.refused(action, arguments.clone());
         assert!(why.contains("needs consent") && why.contains("medium risk"), "{why}");
@@ -68,7 +68,7 @@ impl Office {
         self.done(action, arguments)
     }
 
-    /// A run once it is in a status.
+    /// A run, as soon as it has a status.
     pub(crate) fn execution(&mut self, id: &Value, status: &str) -> Value {
         for _ in 0..2000 {
             let execution = self.done("get_execution", json!({"execution_id": id}))["execution"].clone();

@@ -1,4 +1,4 @@
-//! Proposals from hand to hand.
+//! Tests proposals from one client to another.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Runs: gates with tokens, what is shown of them, and how they end.
+//! Tests runs: gates with tokens, what they show, and how they end.
 
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
-//! What comes out of a run may look and propose, and changes nothing.
+//! Tests that a process inside a run may read and propose, but changes nothing.
 
 use serde_json::{Value, json};
 
 use crate::binary::{Told, command, told};
 use crate::valet::office::{OPEN, Office};
 
-/// Says something to a server that a step started, and keeps what it answers; and does so again after a gate.
+/// Sends calls to a server that a step started, and keeps its answers; and again after a gate.
 const SPEAK: &str = "
 name: speak
 do:
@@ -14,14 +14,14 @@ do:
   - {id: second, run: sh speak.sh}
 ";
 
-/// The pipe stays open until every answer is there: a server ends with it.
+/// The pipe stays open until every answer has arrived: a server ends with it.
 const SCRIPT: &str = r#"
 : > heard.txt
 { cat said.txt; until [ "$(wc -l < heard.txt)" -ge "$(wc -l < ids.txt)" ]; do sleep 0.02; done; } |
   "$LONGHAUL_BINARY" mcp --compat valet >> heard.txt
 "#;
 
-/// What the next step says.
+/// The calls of the next step.
 fn say(office: &Office, calls: &[(&str, Value)]) {
     let hello =
         json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "step", "version": "1"}});
@@ -41,7 +41,7 @@ fn say(office: &Office, calls: &[(&str, Value)]) {
     }
 }
 
-/// What the last step was answered.
+/// The answers to the last step.
 fn heard(office: &Office, calls: usize) -> Vec<Value> {
     let heard = std::fs::read_to_string(office.path().join("heard.txt")).unwrap();
     let messages: Vec<Value> = heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -49,7 +49,7 @@ fn heard(office: &Office, calls: usize) -> Vec<Value> {
     (1..=calls).map(|id| answer(id)["result"]["structuredContent"].clone()).collect()
 }
 
-/// The command, for whose steps the binary can be found.
+/// The command, with the binary in the path of its steps.
 fn run(office: &Office, args: &[&str]) -> Told {
     told(command(office.path(), args).env("LONGHAUL_BINARY", env!("CARGO_BIN_EXE_longhaul")).output().unwrap())
 }

@@ -1,4 +1,4 @@
-//! Triggers: by name, with their next times, and what they start.
+//! Tests triggers: by name, with their next times, and the runs that they start.
 
 use serde_json::json;
 

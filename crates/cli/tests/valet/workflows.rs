@@ -1,4 +1,4 @@
-//! What is kept, what is refused, and every version.
+//! Tests what the registry stores, what it refuses, and every version.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn there_are_twenty_two_actions() {
     }
 }
 
-/// Each mistake that the original finds only when it saves, or only before a run, is found when it is saved.
+/// Each mistake that the original finds when it saves, or only before a run, is found when it is saved.
 #[test]
 fn what_has_errors_is_not_kept() {
     let mut office = Office::new();

@@ -1,4 +1,4 @@
-//! Plans by hand: the tables of a plan, filled step by step.
+//! Builds plans by hand: fills the tables of a plan step by step.
 
 use longhaul_core::plan::{
     Approve, Arg, Body, BodyIx, Expr, Form, Items, OnDeny, OnExhausted, OnItemError, OnTimeout, Order, Outcome, Plan,
@@ -6,7 +6,7 @@ use longhaul_core::plan::{
 };
 use serde_json::json;
 
-/// A plan in the making.
+/// A plan that is being built.
 pub(crate) struct Builder {
     pub(crate) plan: Plan,
 }
@@ -69,7 +69,7 @@ impl Builder {
         &mut self.plan.steps[ix.at()]
     }
 
-    /// Ways on; an empty condition is none.
+    /// Adds routes; an empty condition means none.
     pub(crate) fn next(&mut self, from: StepIx, ways: &[(&str, StepIx)]) {
         let route = |(when, to): &(&str, StepIx)| Route { when: (!when.is_empty()).then(|| expr(when)), to: *to };
         self.at(from).next = ways.iter().map(route).collect();

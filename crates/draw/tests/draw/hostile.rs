@@ -1,4 +1,4 @@
-//! Text that tries to be more than text.
+//! Tests text that tries to be more than text.
 
 use longhaul_draw::{dot, mermaid, svg, tree};
 
@@ -18,7 +18,7 @@ const HOSTILE: &[&str] = &[
     "",
 ];
 
-/// Nothing but the words between the quotes may differ from the drawing of harmless text.
+/// Only the words between the quotes may differ from the drawing of harmless text.
 fn skeleton(text: &str) -> String {
     let mut out = String::new();
     let mut is_quoted = false;

@@ -1,4 +1,4 @@
-//! Plans in, pictures out.
+//! Tests drawings: plans in, pictures out.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[cfg(test)]
@@ -10,7 +10,7 @@ mod size;
 use longhaul_core::plan::Plan;
 use longhaul_draw::{dot, mermaid, picture, svg, tree};
 
-/// Every format of one plan, each as a snapshot of its own.
+/// Checks every format of one plan, each against its snapshot.
 fn check(name: &str, plan: &Plan) {
     insta::assert_snapshot!(format!("{name}.tree"), tree(plan));
     insta::assert_snapshot!(format!("{name}.mermaid"), mermaid(plan));
@@ -18,7 +18,7 @@ fn check(name: &str, plan: &Plan) {
     insta::assert_snapshot!(format!("{name}.svg"), svg(plan));
 }
 
-/// What a client that paints by itself is sent.
+/// The data for a client that draws by itself.
 fn json(plan: &Plan) -> serde_json::Value {
     serde_json::to_value(picture(plan)).unwrap()
 }

@@ -1,4 +1,4 @@
-//! The plans that the pictures are of.
+//! The plans for the pictures.
 
 use indexmap::IndexMap;
 use longhaul_core::plan::{
@@ -52,7 +52,7 @@ pub(crate) fn tasks() -> Plan {
     b.plan
 }
 
-/// A state machine that goes round until there is nothing left.
+/// A state machine that repeats until nothing is left.
 pub(crate) fn night_watch() -> Plan {
     let mut b = Builder::new("night-watch");
     let gate = b.step(MAIN, "gate", approve("Push it?", OnDeny::Fail));
@@ -101,7 +101,7 @@ pub(crate) fn choices() -> Plan {
     b.plan
 }
 
-/// A graph whose ways part, and that goes back.
+/// A graph with branches and a way back.
 pub(crate) fn release() -> Plan {
     let mut b = Builder::new("release");
     let build = b.step(MAIN, "build", run("cargo build"));
@@ -116,7 +116,7 @@ pub(crate) fn release() -> Plan {
     b.plan
 }
 
-/// Two calls of one sub-workflow, which has one of its own; a third workflow that nobody calls.
+/// Two calls of one sub-workflow, which has its own sub-workflow; and a third workflow without a caller.
 pub(crate) fn nested() -> Plan {
     let mut b = Builder::new("morning");
     let (notes, notes_body) = b.unit("release notes");
@@ -141,7 +141,7 @@ fn call(unit: longhaul_core::plan::UnitIx) -> Form {
     Form::Workflow { unit, with: IndexMap::new() }
 }
 
-/// The same text wherever text can be.
+/// The same text in every place for text.
 pub(crate) fn full_of(text: &str) -> Plan {
     let mut b = Builder::new(text);
     b.plan.units[0].description = Some(text.to_owned());
@@ -162,7 +162,7 @@ pub(crate) fn full_of(text: &str) -> Plan {
     b.plan
 }
 
-/// A sequence of so many steps.
+/// A sequence of `count` steps.
 pub(crate) fn chain(count: usize) -> Plan {
     let mut b = Builder::new("chain");
     let mut before: Vec<StepIx> = Vec::new();
@@ -172,7 +172,7 @@ pub(crate) fn chain(count: usize) -> Plan {
     b.plan
 }
 
-/// One step, so many that wait for it, and one that waits for them all.
+/// One step, `count` steps that wait for it, and one that waits for them all.
 pub(crate) fn fan(count: usize) -> Plan {
     let mut b = Builder::new("fan");
     let first = b.step(MAIN, "first", run("true"));

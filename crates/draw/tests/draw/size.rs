@@ -1,4 +1,4 @@
-//! Plans that are larger than a screen.
+//! Tests plans that are larger than a screen.
 
 use longhaul_core::plan::Plan;
 use longhaul_draw::{dot, graph, layout, mermaid, svg, tree};

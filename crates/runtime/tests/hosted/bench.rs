@@ -1,4 +1,4 @@
-//! A store in a file, a clock that stands still, and a new engine for every call: whatever is not in the store is gone.
+//! A store in a file, a clock that stands still, and a new engine for every call: everything outside the store is lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,7 +10,7 @@ use longhaul_runtime::{Clock, Engine, EngineOptions, HandedStep, StartRequest, S
 use longhaul_store::{Sqlite, SqliteOptions as StoreOptions};
 use tempfile::TempDir;
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until the test moves it.
 #[derive(Debug, Default)]
 pub(crate) struct Hand(AtomicI64);
 
@@ -55,7 +55,7 @@ impl Bench {
         self.engine().events(run, 0, 10_000).await.unwrap()
     }
 
-    /// How often a step has got a result.
+    /// The number of results of a step.
     pub(crate) async fn results_of(&self, run: &RunId, step: &str) -> usize {
         let is_result = |envelope: &&Envelope| matches!(&envelope.event, Event::AttemptSucceeded { path, .. } if path.to_string() == step);
         self.events(run).await.iter().filter(is_result).count()

@@ -12,7 +12,7 @@ use longhaul_store::{Memory, Store};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until the test moves it.
 #[derive(Debug, Default)]
 pub(crate) struct Hand(std::sync::atomic::AtomicI64);
 

@@ -1,4 +1,4 @@
-//! `cache`: what is done once and what is done again. Every execution leaves a line in a log.
+//! Tests `cache`: what runs once and what runs again. Every execution writes a line to a log.
 
 use longhaul_core::plan::Outcome;
 use longhaul_core::state::State;

@@ -1,4 +1,4 @@
-//! `concurrency`: runs of one group, through one engine and through two on one file.
+//! Tests `concurrency`: runs of one group, with one engine and with two on one file.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::kinds::bench::{Bench, finish, plan, start};
 
-/// A run that waits for a signal, so that the test says when it ends.
+/// A run that waits for a signal, so that the test decides when it ends.
 fn waiting(max: u32, when_full: &str) -> longhaul_core::plan::Plan {
     plan(&format!(
         "inputs: {{g: {{type: string, default: x}}}}\nconcurrency: {{group: \"build-{{{{ g }}}}\", max: {max}, when_full: {when_full}}}\nsteps:\n  - id: a\n    wait: {{event: go}}\n"
@@ -45,7 +45,7 @@ async fn one_more_than_fits_waits_and_begins_when_an_earlier_one_ends() {
     let engine = Bench::new().engine();
     let plan = waiting(2, "queue");
     let runs = [start(&engine, &plan, &[]).await, start(&engine, &plan, &[]).await, start(&engine, &plan, &[]).await];
-    // The last one asks first: it must not be let in because the others have not begun yet.
+    // The last run asks first: it must not start only because the others have not started yet.
     for run in runs.iter().rev() {
         nudge(&engine, run).await;
     }
@@ -141,7 +141,8 @@ async fn a_group_that_can_not_be_rendered_starts_nothing() {
     assert!(bench.engine().list(Default::default()).await.unwrap().is_empty());
 }
 
-/// Two engines share a file; each drives half of the runs, all at once. Every run takes part in a count of those inside.
+/// Two engines share a file; each drives half of the runs, all at once. Every run takes part in a count of running
+/// ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_engines_on_one_file_never_let_in_more_than_fit() {
     let mut bench = Bench::new();
@@ -151,7 +152,7 @@ async fn two_engines_on_one_file_never_let_in_more_than_fit() {
         bench.store = Arc::new(Sqlite::open(&file, StoreOptions::default()).unwrap());
         engines.push(bench.engine());
     }
-    // Each leaves a file while it is inside; more than two at once leave a trace.
+    // Each writes a file while it is running; more than two at once leave a trace.
     let plan = plan(
         "concurrency: {group: all, max: 2}\nsteps:\n  - id: a\n    run: |\n      touch \"inside.$$\"\n      test \"$(ls inside.* | wc -l)\" -le 2 || touch exceeded\n      sleep 0.05\n      test \"$(ls inside.* | wc -l)\" -le 2 || touch exceeded\n      rm \"inside.$$\"\n      echo x >> done\n",
     );

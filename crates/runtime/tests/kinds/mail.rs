@@ -1,7 +1,7 @@
-//! Letters under TLS and after a login, against a mail server that follows a script.
+//! Tests mail with TLS and login, against a scripted mail server.
 //!
-//! The server's certificate in `mail/` is its own authority: it is trusted only where a setting says so. Its key is for tests and
-//! is no secret.
+//! The server's certificate in `mail/` is self-signed: it is trusted only if a setting says so. Its key is for tests
+//! and not secret.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::kinds::bench::Bench;
 const TELLS: &str = "steps:\n  - {id: tell, notify: email, text: hello}\n";
 const PASSWORD: &str = "open sesame";
 
-/// What the server does.
+/// The behaviour of the server.
 #[derive(Debug, Clone, Copy)]
 struct Script {
-    /// Whether it speaks TLS at once.
+    /// Whether it uses TLS from the start.
     private: bool,
-    /// What it offers in the open.
+    /// What it offers before TLS.
     offers: &'static str,
-    /// What it says once it has agreed to TLS, with what somebody in between has added.
+    /// Its answer to STARTTLS, with the text that an attacker added.
     agrees: &'static str,
-    /// The ways to log in that it offers in private.
+    /// The login methods that it offers with TLS.
     ways: &'static str,
 }
 
@@ -52,7 +52,7 @@ fn acceptor() -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(builder.with_no_client_auth().with_single_cert(chain, key).unwrap()))
 }
 
-/// A server; its port, and every line that it hears: in the open, or `tls:` before it.
+/// A server; returns its port, and every line that it receives, with `tls:` before encrypted ones.
 async fn serve(script: Script) -> (u16, Lines) {
     serve_at("127.0.0.1", script).await
 }
@@ -64,7 +64,7 @@ async fn serve_at(host: &str, script: Script) -> (u16, Lines) {
     let kept = Arc::clone(&lines);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            // A client that hangs up in the middle is what some tests are about.
+            // Some tests need a client that disconnects in the middle.
             let _ = talk(stream, script, &kept).await;
         }
     });
@@ -86,7 +86,7 @@ async fn talk(stream: TcpStream, script: Script, kept: &Lines) -> std::io::Resul
     Ok(())
 }
 
-/// Answers until the client leaves; true if it wants TLS.
+/// Answers until the client leaves; returns true if it asks for TLS.
 async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut BufReader<S>,
     mark: &str,
@@ -128,7 +128,7 @@ fn server(host: &str, port: u16, privacy: MailPrivacy) -> MailServer {
     MailServer { address: format!("{host}:{port}"), privacy, login: Some(login), trust: Some(certificate()) }
 }
 
-/// Sends one letter; in its place, why not.
+/// Sends one mail, or returns why it failed.
 async fn send(server: MailServer) -> Result<(), String> {
     let (to, from) = (vec!["b@example.org".to_owned()], "a@example.org".to_owned());
     let bench = Bench::new().with_channel("email", Channel::Email { to, from, by: MailCarrier::Smtp(server) });
@@ -137,7 +137,7 @@ async fn send(server: MailServer) -> Result<(), String> {
     if outcome == Outcome::Success { Ok(()) } else { Err(message) }
 }
 
-/// Nothing of the letter or the password was said.
+/// Asserts that neither the mail nor the password was sent.
 async fn is_silent(lines: &Lines) {
     let lines = lines.lock().await;
     let said = |line: &String| ["MAIL", "AUTH", "DATA"].iter().any(|word| line.contains(word));

@@ -1,4 +1,4 @@
-//! Kinds of work through a whole engine, each against something real.
+//! Tests kinds of work with a whole engine, each against something real.
 
 mod bench;
 mod cache;

@@ -1,4 +1,4 @@
-//! `notify` and `on_failure`, against servers and programs that write down what they get.
+//! Tests `notify` and `on_failure`, against servers and programs that record what they get.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::kinds::bench::{Bench, finish, plan, start};
 /// Text that tries to be more than text.
 const HOSTILE: &str = "\"quoted\" 'single' $(touch owned) `x`\n.\nline\\two <!channel>";
 
-/// Answers every request with a status; hands over what was posted.
+/// Answers every request with a status, and passes on what was posted.
 async fn web(status: &'static str) -> (String, mpsc::UnboundedReceiver<Json>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/secret-path", listener.local_addr().unwrap());
@@ -47,7 +47,7 @@ async fn web(status: &'static str) -> (String, mpsc::UnboundedReceiver<Json>) {
     (url, posted)
 }
 
-/// A mail server that keeps every line; it refuses recipients that begin with `no`.
+/// A mail server that keeps every line; it refuses recipients that start with `no`.
 async fn mail() -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -93,7 +93,7 @@ async fn converse(stream: TcpStream, kept: &Mutex<Vec<String>>) {
     }
 }
 
-/// One step that notifies, with what is said given as inputs.
+/// One step that notifies, with its texts as inputs.
 fn telling(channel: &str, more: &str) -> String {
     format!(
         "inputs: {{title: string, text: string}}\nsteps:\n  - id: tell\n    notify: {channel}\n    title: \"{{{{ title }}}}\"\n    text: \"{{{{ text }}}}\"\n{more}"

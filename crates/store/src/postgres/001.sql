@@ -1,10 +1,11 @@
 -- A store of longhaul in PostgreSQL, version 1. Times are milliseconds, given by callers.
 --
--- The six writes are functions: a caller that is stopped in the middle of one holds no lock while others wait, because
--- there is no middle on its side. Their names carry a number. A version that changes one adds the next
--- number and leaves the old one, so that programs of both versions work beside each other.
+-- The six writes are functions: a caller that stops in the middle of one holds no lock while others wait, because there
+-- is no middle on its side. Their names carry a number. A version that changes a function adds the next number and
+-- keeps the old one, so that programs of both versions work beside each other.
 
--- `number` orders runs by when they were made, and is what the other tables refer to. Numbers become visible in order: see `append_1`.
+-- `number` orders runs by their creation; the other tables refer to it. Numbers become visible in order: see
+-- `append_1`.
 CREATE TABLE run (
     number     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id         text COLLATE "C" NOT NULL UNIQUE,
@@ -22,7 +23,7 @@ CREATE INDEX run_by_workflow ON run (workflow, number);
 CREATE INDEX run_by_group ON run (run_group, number) WHERE run_group IS NOT NULL;
 CREATE INDEX run_by_parent ON run (parent, number) WHERE parent IS NOT NULL;
 
--- Bodies are bytes, because text cannot hold every character here. `checksum` is of run, seq and content.
+-- Bodies are bytes, because text cannot hold every character here. `checksum` covers run, seq and content.
 CREATE TABLE event (
     run      bigint NOT NULL REFERENCES run (number) ON DELETE CASCADE,
     seq      bigint NOT NULL,
@@ -33,7 +34,7 @@ CREATE TABLE event (
     PRIMARY KEY (run, seq)
 );
 
--- `claim` names the call that took the task, so that one whose answer was lost can be asked again.
+-- `claim` names the call that took the task, so that a call whose answer was lost can be repeated.
 CREATE TABLE task (
     number         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     run            bigint NOT NULL REFERENCES run (number) ON DELETE CASCADE,
@@ -56,7 +57,7 @@ CREATE TABLE timer (
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX timer_by_due ON timer (due_ms);
 
--- What is in an inbox.
+-- The messages in an inbox.
 CREATE TABLE message (
     id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     run    bigint NOT NULL REFERENCES run (number) ON DELETE CASCADE,
@@ -67,7 +68,7 @@ CREATE TABLE message (
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX message_by_run ON message (run, id);
 
--- What was ever posted. Outlives the messages and their runs. `token` names the call that posted it.
+-- Every message that was ever posted. A row outlives the message and its run. `token` names the call that posted it.
 CREATE TABLE posted (
     source text COLLATE "C" NOT NULL,
     dedup  text COLLATE "C" NOT NULL,
@@ -93,12 +94,12 @@ CREATE TABLE snapshot (
     bytes bytea  NOT NULL
 );
 
--- Moves with every write; whoever polls looks at this alone. The first number counts as taken, so that the second is a change.
+-- Changes with every write; a poller reads only this. The first number counts as used, so that the second is a change.
 CREATE SEQUENCE change;
 SELECT nextval('change');
 
--- See `Store::append`. What is refused at first sight is answered, and nothing was written. What is refused late is raised, which undoes
--- all of it: LH001 exists, LH002 fenced, LH003 moved on.
+-- See `Store::append`. An early refusal is returned, and nothing was written. A late refusal is raised, which undoes
+-- everything: LH001 exists, LH002 fenced, LH003 moved on.
 CREATE FUNCTION append_1(
     the_run text, expected bigint,
     event_ids bytea[], event_ats bigint[], event_bodies bytea[], event_sums bytea[],
@@ -244,7 +245,8 @@ BEGIN
 END
 $$;
 
--- See `Store::save_snapshot`. Answers whether it was kept. LH004: there is no such run; LH005: it has not come so far.
+-- See `Store::save_snapshot`. Returns whether the snapshot was stored. LH004: there is no such run; LH005: the run has
+-- not reached this seq.
 CREATE FUNCTION save_snapshot_1(the_run text, the_seq bigint, the_bytes bytea) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     the_number bigint;
@@ -267,7 +269,7 @@ BEGIN
 END
 $$;
 
--- See `Store::remove`. The tables delete what refers to the run.
+-- See `Store::remove`. The tables delete all rows that refer to the run.
 CREATE FUNCTION remove_1(the_run text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     the_number bigint;

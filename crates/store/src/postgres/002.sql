@@ -1,11 +1,11 @@
 -- Version 2: several workers, each with labels. A program of version 1 claims nothing, so both work beside each other.
 
--- Tasks that nobody holds, by what they ask for and by run, so that a claim looks only at what it could take.
+-- Free tasks, by their labels and by run, so that a claim reads only tasks that it could take.
 CREATE INDEX task_wanted ON task (labels, run, number) WHERE worker IS NULL;
--- How much of a run is running.
+-- Finds how many tasks of a run are running.
 CREATE INDEX task_at_work ON task (run) WHERE worker IS NOT NULL;
 
--- Who says it is there. `labels` is a list in JSON.
+-- The workers that report themselves. `labels` is a JSON list.
 CREATE TABLE worker (
     id       text COLLATE "C" NOT NULL PRIMARY KEY,
     name     text COLLATE "C" NOT NULL,
@@ -17,9 +17,11 @@ CREATE TABLE worker (
     seen_ms  bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- A table that is nearly empty one moment and full the next is never what its statistics say, so plans are not left to them: indexes are used.
+-- These tables are nearly empty at one moment and full at the next, so their statistics are always wrong. The functions
+-- therefore always use indexes.
 
--- What a claim may take, best first: of each run as much as it could take at most, of the 64 oldest runs for each list of labels.
+-- The tasks that a claim may take, best first: of each run at most as many as it could take, of the 64 oldest runs for
+-- each list of labels.
 CREATE FUNCTION wanted_1(the_labels jsonb, only_run bigint, most bigint)
 RETURNS TABLE (number bigint, labels text) LANGUAGE sql STABLE SET enable_seqscan = off SET enable_bitmapscan = off AS $$
     WITH RECURSIVE asked (labels) AS (
@@ -56,8 +58,8 @@ RETURNS TABLE (number bigint, labels text) LANGUAGE sql STABLE SET enable_seqsca
     ORDER BY held.many + row_number() OVER (PARTITION BY candidates.run ORDER BY candidates.number), candidates.number
 $$;
 
--- See `Store::claim`. Tasks that others are about to take are passed over, not waited for. With caps, claims go one after
--- another, else two could each find room for one.
+-- See `Store::claim`. A claim skips tasks that others are just taking, and does not wait for them. With caps, claims
+-- run one after another, because otherwise two could each find room for one task.
 CREATE FUNCTION claim_2(
     the_worker text, the_labels jsonb, the_run text, until_ms bigint, most bigint, the_token bytea,
     all_max bigint, capped text[], capped_max bigint[]
@@ -131,7 +133,7 @@ BEGIN
 END
 $$;
 
--- See `Store::greet`. Nobody need hear of it.
+-- See `Store::greet`. It sends no notification.
 CREATE FUNCTION greet_1(
     the_id text, the_name text, the_host text, the_labels text, the_slots bigint, the_version text,
     the_since bigint, the_seen bigint, silent bigint

@@ -1,6 +1,7 @@
--- Version 3: a fleet that has nothing to do costs next to nothing. Programs of version 2 work beside it.
+-- Version 3: an idle fleet costs almost nothing. Programs of version 2 work beside it.
 
--- See `Store::greet`. What is lost of it with the power is said again in a few seconds, so nobody waits for the disk.
+-- See `Store::greet`. A worker repeats it every few seconds, so a loss after a power failure does not matter, and it
+-- does not wait for the disk.
 CREATE FUNCTION greet_2(
     the_id text, the_name text, the_host text, the_labels text, the_slots bigint, the_version text,
     the_since bigint, the_seen bigint, silent bigint
@@ -19,8 +20,8 @@ BEGIN
 END
 $$;
 
--- Every write takes hold of the row of its run before it touches what belongs to it, so that the tables need not look for that row
--- once more with each event and each task. What a run leaves is deleted with it, as before.
+-- Every write locks the row of its run before it changes rows of the run, so the tables need not look for that row
+-- again with each event and each task. The rows of a run are deleted with it, as before.
 LOCK TABLE run IN ACCESS EXCLUSIVE MODE;
 ALTER TABLE event DROP CONSTRAINT event_run_fkey;
 ALTER TABLE task DROP CONSTRAINT task_run_fkey;
@@ -41,10 +42,11 @@ END
 $$;
 CREATE TRIGGER forget AFTER DELETE ON run FOR EACH ROW EXECUTE FUNCTION forget_1();
 
--- How much of a run is running is found by its keys.
+-- The number of running tasks of a run is found by its keys.
 DROP INDEX task_at_work;
 
--- See `Store::append`; like `append_1`, with fewer statements. An id or a key that is taken breaks its index (23505), which undoes all of it.
+-- See `Store::append`; like `append_1`, with fewer statements. A duplicate id or key violates its index (23505), which
+-- undoes everything.
 CREATE FUNCTION append_2(
     the_run text, expected bigint,
     event_ids bytea[], event_ats bigint[], event_bodies bytea[], event_sums bytea[],

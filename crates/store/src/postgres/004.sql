@@ -1,14 +1,16 @@
--- Version 4: logins. A login is a role of the database with which a machine does its work, and nothing else: it takes tasks, and tells
--- what became of those that it holds. Programs that know no logins work beside those that do.
+-- Version 4: logins. A login is a database role that allows only a worker's job: it takes tasks, and reports the
+-- results of the tasks that it holds. Programs that do not know logins work beside those that do.
 --
--- A login writes to no table. It calls the functions whose names begin with `scoped_`: they act with the rights of their owner, hold the call
--- against who asks (`session_user`, which nobody can change), and then do what the others do. What it tells is a message; the
--- journal is written by those who own it. It reads the runs of which it holds a task, and nothing of the others.
+-- A login writes to no table. It calls the functions whose names begin with `scoped_`. They run with the rights of
+-- their owner, check the caller (`session_user`, which no caller can change), and then do what the other functions do.
+-- A report of a login is a message; only the owner writes the journal. A login reads the runs of which it holds a task,
+-- and no others.
 
--- Functions that act with the rights of their owner find names here, and never first in what the caller made for a moment.
+-- Functions with the rights of their owner search names in this schema, and never first in the caller's temporary
+-- tables.
 DO $$ BEGIN EXECUTE format('SET LOCAL search_path = %I, pg_temp', current_schema()); END $$;
 
--- `labels` is a list in JSON of what it may take; without one it may take everything.
+-- `labels` is a JSON list of the labels that the login may use; NULL allows all.
 CREATE TABLE login (
     name     text COLLATE "C" NOT NULL PRIMARY KEY,
     role     name NOT NULL UNIQUE,
@@ -21,12 +23,12 @@ CREATE FUNCTION login_of_1(the_worker text) RETURNS text LANGUAGE sql IMMUTABLE 
     SELECT substring(the_worker FROM ':@([^:@]+)$')
 $$;
 
--- The login that asks; none for those who own the tables.
+-- The login of the caller; NULL for the owner of the tables.
 CREATE FUNCTION login_1() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
     SELECT name FROM login WHERE role = session_user
 $$;
 
--- The runs of which the login that asks holds a task.
+-- The runs of which the caller's login holds a task.
 CREATE FUNCTION held_runs_1() RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
     SELECT DISTINCT run FROM task WHERE worker IS NOT NULL AND login_of_1(worker) = login_1()
 $$;
@@ -36,7 +38,8 @@ CREATE FUNCTION held_blob_1(the_hash bytea) RETURNS boolean LANGUAGE sql STABLE 
     SELECT EXISTS (SELECT FROM blob_ref WHERE hash = the_hash AND run IN (SELECT held_runs_1()))
 $$;
 
--- Owners are not held to these. The secret of a question is a blob of 64 bytes, and nothing else that a run refers to is so short.
+-- These policies do not apply to the owner. The secret of a question is a blob of 64 bytes; every other blob of a run
+-- is longer.
 ALTER TABLE run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE task ENABLE ROW LEVEL SECURITY;
@@ -53,7 +56,7 @@ CREATE POLICY held ON task FOR SELECT USING (login_of_1(worker) = (SELECT login_
 CREATE POLICY held ON blob FOR SELECT USING (octet_length(bytes) > 64 AND held_blob_1(hash));
 CREATE POLICY held ON snapshot FOR SELECT USING (run = ANY (ARRAY(SELECT held_runs_1())));
 
--- The login that asks, if the worker is one of its own; else LH006.
+-- The login of the caller, if the worker belongs to it; else LH006.
 CREATE FUNCTION scoped_as_1(the_worker text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
     own text := login_1();
@@ -68,13 +71,13 @@ BEGIN
 END
 $$;
 
--- No login keeps a task for longer than ten minutes without a word.
+-- A login holds a task for at most ten minutes without renewing it.
 CREATE FUNCTION scoped_until_1(until_ms bigint) RETURNS bigint LANGUAGE sql AS $$
     SELECT least(until_ms, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 600000)
 $$;
 
--- Of some labels, those by which the login that asks may take tasks. Those that count agents or name projects are no matter of trust; what waits for
--- a machine is not for somebody who only says to be it, while another worker is there.
+-- The labels with which the caller's login may take tasks. Labels for agents and projects need no permission. A label
+-- for a machine is allowed only while no worker outside this login is on that machine.
 CREATE FUNCTION scoped_labels_1(the_labels jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(label), '[]') FROM jsonb_array_elements_text(the_labels) AS label WHERE CASE
         WHEN starts_with(label, 'host:') THEN NOT EXISTS (
@@ -83,7 +86,7 @@ CREATE FUNCTION scoped_labels_1(the_labels jsonb) RETURNS jsonb LANGUAGE sql STA
     END
 $$;
 
--- As `claim_2`.
+-- Like `claim_2`.
 CREATE FUNCTION scoped_claim_1(
     the_worker text, the_labels jsonb, until_ms bigint, most bigint, the_token bytea,
     all_max bigint, capped text[], capped_max bigint[]
@@ -98,7 +101,7 @@ BEGIN
 END
 $$;
 
--- As `renew_1`.
+-- Like `renew_1`.
 CREATE FUNCTION scoped_renew_1(the_worker text, until_ms bigint)
 RETURNS TABLE (run text, key text, attempt bigint, worker text, lease_until_ms bigint, labels text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -110,7 +113,8 @@ BEGIN
 END
 $$;
 
--- What an earlier life of a worker held is this one's from now on. Who asks is looked at by the last line, which undoes the others.
+-- Moves the tasks of an earlier process of a worker to this one. The last line checks the caller; a refusal undoes
+-- everything.
 CREATE FUNCTION scoped_inherit_1(the_worker text, from_worker text, until_ms bigint)
 RETURNS TABLE (run text, key text, attempt bigint, worker text, lease_until_ms bigint, labels text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -122,7 +126,7 @@ BEGIN
 END
 $$;
 
--- As `greet_2`, with the labels that it may have. Nobody is forgotten: that is for those who own the tables.
+-- Like `greet_2`, with the allowed labels. It forgets no worker: only the owner of the tables does.
 CREATE FUNCTION scoped_greet_1(
     the_id text, the_name text, the_host text, the_labels text, the_slots bigint, the_version text, the_since bigint, the_seen bigint
 ) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -133,7 +137,7 @@ BEGIN
 END
 $$;
 
--- A worker goes.
+-- Removes a worker that leaves.
 CREATE FUNCTION scoped_dismiss_1(the_worker text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     PERFORM scoped_as_1(the_worker);
@@ -141,8 +145,9 @@ BEGIN
 END
 $$;
 
--- Tells the run of a task what became of it, if the worker holds it at this attempt: else LH002. What is told is a text inside of the
--- message, which says by itself who tells it about what: whatever the text is, the message is a report.
+-- Reports the result of a task to its run, if the worker holds it at this attempt; else LH002. The report is a text
+-- inside the message, and the message itself says who reports about which task. So whatever the text is, the message is
+-- a report.
 CREATE FUNCTION scoped_report_1(
     the_worker text, the_run text, the_key text, the_attempt bigint, the_text text, the_at bigint, the_token bytea
 ) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -163,7 +168,7 @@ BEGIN
 END
 $$;
 
--- Makes a login of a role. Its rights are given one by one, and all of them are here.
+-- Makes a role a login. All its rights are granted here, one by one.
 CREATE FUNCTION admit_1(the_name text, the_role name, the_labels jsonb, the_since bigint) RETURNS void
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
@@ -178,7 +183,7 @@ BEGIN
 END
 $$;
 
--- Takes everything from a login. What it holds is free when its lease ends. Answers its role.
+-- Takes all rights from a login. Its tasks become free when their leases end. Returns its role.
 CREATE FUNCTION expel_1(the_name text) RETURNS name LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
     the_role name;
@@ -194,7 +199,8 @@ BEGIN
 END
 $$;
 
--- Nobody calls what is not meant for everybody. Those to whom the tables were given by hand continue as before.
+-- Only users with rights on the tables may call the functions. Users to whom the tables were granted by hand continue
+-- as before.
 DO $$
 DECLARE
     other name;
@@ -207,5 +213,5 @@ BEGIN
     END LOOP;
 END
 $$;
--- Whoever reads a table asks these.
+-- The policies call these functions for every reader of a table.
 GRANT EXECUTE ON FUNCTION login_of_1, login_1, held_runs_1, held_blob_1 TO PUBLIC;

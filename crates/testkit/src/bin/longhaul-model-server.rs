@@ -1,7 +1,7 @@
-//! The scripted model endpoint as a program, to try an agent by hand.
+//! Runs the scripted model endpoint as a program, to try an agent by hand.
 //!
-//! `longhaul-model-server SCRIPT [PORT]`: serves the script on 127.0.0.1 and says where. `GET /_log` tells what was asked,
-//! `POST /_script` takes another script.
+//! `longhaul-model-server SCRIPT [PORT]` serves the script on 127.0.0.1 and prints the address. `GET /_log` shows the
+//! requests, `POST /_script` sets another script.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // nobody is left to tell if this fails
+            // a closed stderr leaves nothing to do
             let _ = writeln!(std::io::stderr(), "longhaul-model-server: {error}");
             ExitCode::from(2)
         }
@@ -29,7 +29,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let script: EndpointScript = std::fs::read_to_string(file)?.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve(script, port, true, |address| {
-        // whoever reads this has gone; the endpoint is still of use
+        // a closed stdout does not matter; the endpoint still works
         let _ = writeln!(std::io::stdout(), "http://{address}");
     }))?;
     Ok(())

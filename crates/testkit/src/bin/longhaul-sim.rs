@@ -1,4 +1,4 @@
-//! `longhaul-sim --seed N` shows one seed, `longhaul-sim --seeds A..B` runs many and stops at none that fails,
+//! `longhaul-sim --seed N` shows one seed, `longhaul-sim --seeds A..B` runs many and continues after failures,
 //! `longhaul-sim --fleet WORKERS RUNS SEED` plays a fleet.
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 

@@ -1,4 +1,4 @@
-//! One commit of a worker: what follows from news, who makes it, and the tasks that go with it.
+//! One commit of a worker: the decisions, the placement, and the tasks that go with it.
 
 use longhaul_core::decide::{Advance, Place, Planner, place};
 use longhaul_core::event::Event;
@@ -11,12 +11,12 @@ use super::{ANSWER_MS, Fleet, Happening, LEASE_MS, Told, id, now};
 use crate::whole::advance;
 
 impl Fleet {
-    /// Records news of a run; false if the store refused it, or nobody wants it any more.
+    /// Records news of a run; returns false if the store refused it, or if it is outdated.
     pub(super) fn commit(&mut self, at: usize, run: u64, news: Vec<Event>) -> Result<bool, String> {
         let Some(state) = self.runs.get(&run) else { return Ok(false) };
         let (mut state, expected) = (state.clone(), state.seq);
         let planner = Planner { plan: &self.plan, index: &self.index };
-        // What is not open any more does not fit, and whoever loads the run sees that.
+        // News about a closed attempt is rejected; the worker sees that when it loads the run.
         let Ok(mut taken) = advance(planner, &mut state, news, self.now) else { return Ok(false) };
         let worker = &self.workers[at];
         let is_counted = |labels: &[String]| self.caps.count(labels);
@@ -59,7 +59,7 @@ impl Fleet {
         Ok(append)
     }
 
-    /// What this commit lets a worker begin, ends some time later.
+    /// Schedules the ends of the attempts that this commit starts.
     fn begins(&mut self, at: usize, run: u64, taken: &Advance) -> Result<(), String> {
         let starts = taken.starts.iter().map(|start| (start.path.to_string(), start.attempt));
         let claims = taken.events.iter().filter_map(|envelope| match &envelope.event {
@@ -84,7 +84,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// A run that is over is forgotten; one that is not has somebody at it, or waits for something that has a name.
+    /// Forgets a finished run; an open one must have a worker, or wait for something with a name.
     fn keeps(&mut self, run: u64, state: State) -> Result<(), String> {
         if state.is_finished() {
             self.runs.remove(&run);
@@ -113,7 +113,7 @@ impl Fleet {
     }
 }
 
-/// The tasks of an event, as the engine has them.
+/// The tasks of an event, as the engine makes them.
 fn tasks(worker: &WorkerId, state: &State, event: &Event, append: &mut Append) {
     let labels = |path| state.find(path).map(|step| step.labels().to_vec()).unwrap_or_default();
     let start = |key: String, attempt: u32, worker: Option<WorkerId>, labels: Vec<String>| NewTask {

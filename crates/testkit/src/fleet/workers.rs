@@ -1,4 +1,4 @@
-//! What the workers of a fleet do: look, take, lose, die, sleep, wake up.
+//! The actions of the workers of a fleet: look, claim, lose, die, sleep, wake up.
 
 use longhaul_core::decide::host_label;
 use longhaul_core::event::{Event, Failure};
@@ -10,9 +10,9 @@ use longhaul_store::{Claim, Task, WorkerId};
 use super::{Fleet, Happening, LEASE_MS, LOOK_MS, gpu_max, now, step};
 
 const SLOTS: usize = 4;
-/// Workers that are on one machine.
+/// The number of workers on one machine.
 const PER_MACHINE: usize = 4;
-/// How long a machine is without a worker that died.
+/// After this time a machine gets a new worker for a dead one.
 const REPLACED_MS: i64 = 30_000;
 
 pub(super) struct Worker {
@@ -23,7 +23,7 @@ pub(super) struct Worker {
     pub(super) busy: usize,
     lives: u32,
     asleep: bool,
-    /// What ended while it slept.
+    /// The attempts that ended while the worker slept.
     pub(super) owed: Vec<(u64, String, u32)>,
 }
 
@@ -52,7 +52,7 @@ impl Worker {
 }
 
 impl Fleet {
-    /// What a worker does every few seconds.
+    /// A worker looks for work, every few seconds.
     pub(super) fn looks(&mut self, at: usize) -> Result<(), String> {
         self.after(LOOK_MS, Happening::Looks(at));
         if !self.workers[at].is_awake() {
@@ -81,7 +81,7 @@ impl Fleet {
             self.keeps_to_caps()?;
         }
         for task in tasks {
-            // Some die between taking and saying so.
+            // Some workers die between the claim and the report.
             if self.chance.one_in(2_000) {
                 return self.dies(at);
             }
@@ -95,7 +95,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Somebody's lease has run out.
+    /// Recovers a task whose lease has expired.
     fn recovers(&mut self, at: usize, task: &Task) -> Result<(), String> {
         let (run, path) = about(task)?;
         let (step, attempt) = (step(&path)?, task.attempt);
@@ -149,7 +149,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// A sleeper wakes up, perhaps long after its lease; in the place of a dead one a new one begins.
+    /// A sleeping worker wakes up, perhaps long after its lease; a new worker replaces a dead one.
     pub(super) fn wakes(&mut self, at: usize) -> Result<(), String> {
         if !self.workers[at].is_alive {
             self.workers[at] = Worker::new(at, self.workers[at].lives + 1);

@@ -1,7 +1,7 @@
-//! Ladders and conversations, as the events tell of them.
+//! Checks recoveries and conversations, from the events.
 //!
-//! **Invariant:** nobody recovers more often than the rules say, no entry of `fallback` is used twice, and no conversation
-//! is continued that was not recorded, or by another agent than the one whose it is.
+//! **Invariant:** no step recovers more often than its rules say, no entry of `fallback` is used twice, and only a
+//! recorded conversation is continued, by the agent that it belongs to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,11 +19,11 @@ use crate::sim::doer;
 pub(super) struct Agents {
     recoveries: HashMap<String, Recovered>,
     sessions: HashMap<String, Session>,
-    /// What each conversation has used, where somebody said so.
+    /// The usage of each conversation, if it was reported.
     totals: HashMap<String, Usage>,
     /// The conversation of each step.
     latest: HashMap<String, String>,
-    /// Steps whose files must be put back before anybody works on them again.
+    /// Steps whose files must be restored before the next attempt.
     interrupted: HashSet<String>,
 }
 
@@ -62,7 +62,7 @@ impl Agents {
                 }
                 self.recovers(planner, path, planner.plan.step(step.step), action)?;
             }
-            // A person has looked at it: everything but another agent is tried again.
+            // A person has decided: everything except another agent is tried again.
             Event::Answered { path, .. } => self.rest(path),
             _ => {}
         }
@@ -118,7 +118,7 @@ impl Agents {
         bounded.then_some(()).ok_or_else(|| format!("`{path}` recovers more often than its rules allow: {recovered:?}"))
     }
 
-    /// An attempt that continues with a conversation.
+    /// Checks an attempt that continues a conversation.
     pub(super) fn begins(&mut self, start: &Start) -> Result<(), String> {
         let fresh = start.turn.restore.is_some() && start.turn.session.is_none() && start.turn.keep;
         if self.interrupted.remove(&start.path.to_string()) && !fresh {
@@ -140,7 +140,7 @@ impl Agents {
     }
 }
 
-/// Whether the files of a step are put back after an interruption.
+/// Whether the files of a step are restored after an interruption.
 fn restores(planner: Planner<'_>, state: &State, path: &StepPath) -> bool {
     let step = state.find(path).map(|inst| planner.plan.step(inst.step));
     step.is_some_and(|step| step.on_interrupt == OnInterrupt::Restore)

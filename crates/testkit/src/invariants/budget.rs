@@ -1,7 +1,7 @@
-//! What a run has spent, counted from its events alone.
+//! Counts the spending of a run, from its events only.
 //!
-//! **Invariant:** once a limit is reached nothing is begun, so that what is spent beyond it was under way before. A cost
-//! that nobody told, or that nobody was there to hear, counts as what was set aside for it.
+//! **Invariant:** after a limit is reached nothing starts, so spending beyond it was already in progress. A cost that
+//! was not reported, or whose report was lost, counts as the reserved amount.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,18 +10,18 @@ use longhaul_core::event::{Event, Usage};
 use longhaul_core::plan::OnExceed;
 use longhaul_core::state::State;
 
-/// Sums of thirds may differ by so much.
+/// Sums of fractions may differ by this much.
 const ROUNDING: f64 = 1e-9;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Budget {
     known: Usage,
     assumed: Usage,
-    /// By step and attempt: what is set aside.
+    /// The reserved amount, by step and attempt.
     aside: BTreeMap<(String, u32), Usage>,
-    /// Of those, what waits for a worker.
+    /// Those of them that wait for a worker.
     queued: BTreeSet<(String, u32)>,
-    /// Limits that were reached and dealt with.
+    /// Limits that were reached and handled.
     passed: Vec<String>,
 }
 
@@ -50,12 +50,12 @@ impl Budget {
         Ok(())
     }
 
-    /// Attempts that nobody makes any more have cost something too; and the run must have counted as we did.
+    /// Counts attempts that were given up too, and compares the sum with the run's own.
     pub(super) fn after(&mut self, state: &State) -> Result<(), String> {
         let begun = state.open_attempts().chain(state.hosted()).chain(state.queued());
         let open: Vec<(String, u32)> = begun.map(|step| (step.path.to_string(), step.attempts)).collect();
         for key in self.aside.keys().filter(|key| !open.contains(key)).cloned().collect::<Vec<_>>() {
-            // Nobody had begun it.
+            // No worker had started it.
             if self.queued.remove(&key) {
                 self.aside.remove(&key);
             } else {
@@ -87,7 +87,7 @@ impl Budget {
 
     fn may_begin(&self, planner: Planner<'_>) -> Result<(), String> {
         let limits = &planner.plan.main().limits;
-        // Whoever warns or shortens continues beyond the limit, and means it.
+        // With these settings the run continues beyond the limit on purpose.
         if matches!(limits.on_exceed, OnExceed::Warn | OnExceed::Degrade) {
             return Ok(());
         }

@@ -1,6 +1,6 @@
-//! Sub-workflows with limits of their own.
+//! Checks the limits of sub-workflows.
 //!
-//! **Invariant:** inside a sub-workflow no more is running at once, and no more steps are begun, than it says.
+//! **Invariant:** a sub-workflow never runs more at once, nor starts more steps, than its limits say.
 
 use longhaul_core::decide::Planner;
 use longhaul_core::plan::{Form, OnExceed};

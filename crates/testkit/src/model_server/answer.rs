@@ -1,4 +1,4 @@
-//! From the steps of a script to an answer, in one shape for all APIs.
+//! Turns the steps of a script into an answer, in one shape for all APIs.
 
 use serde_json::{Map, Value};
 
@@ -6,17 +6,17 @@ use super::request::Request;
 use super::script::{Part, Usage};
 use super::tools;
 
-/// What the model says.
+/// The answer of the model.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
-    /// Tells this answer from others; the same for the same request of the same script.
+    /// The id of this answer; the same for the same request of the same script.
     pub(super) id: String,
     pub(super) blocks: Vec<Block>,
     pub(super) stop: Stop,
     pub(super) used: Used,
 }
 
-/// A part of what the model says.
+/// A part of the answer.
 #[derive(Debug, Clone)]
 pub(super) enum Block {
     Text(String),
@@ -25,7 +25,7 @@ pub(super) enum Block {
     Raw { name: String, text: String, namespace: Option<String> },
 }
 
-/// Why it stops.
+/// Why the model stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     End,
@@ -34,7 +34,7 @@ pub(super) enum Stop {
     Refusal,
 }
 
-/// Tokens.
+/// The reported tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub(super) input: u64,
@@ -60,10 +60,10 @@ impl Block {
     }
 }
 
-/// What is known when an answer is made.
+/// The known facts when an answer is made.
 pub(super) struct Situation<'a> {
     pub(super) request: &'a Request,
-    /// Which request of its lane.
+    /// The number of the request in its lane.
     pub(super) number: u64,
     pub(super) id: String,
     pub(super) usage: Usage,
@@ -129,7 +129,7 @@ impl Situation<'_> {
             .replace("{{prompt}}", &request.prompt())
     }
 
-    /// The script's numbers, otherwise a token for four bytes.
+    /// The numbers of the script, else one token per four bytes.
     fn used(&self, blocks: &[Block]) -> Used {
         let request = self.request;
         let read = request.system.len() + request.messages.iter().map(|message| message.text.len()).sum::<usize>();

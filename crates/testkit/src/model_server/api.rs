@@ -1,8 +1,8 @@
-//! The four ways in which agents ask a model.
+//! The four APIs of models.
 
 use serde::Serialize;
 
-/// How a request was put.
+/// The API of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Api {
@@ -17,7 +17,7 @@ pub(super) enum Api {
 }
 
 impl Api {
-    /// By the path of a request, without its lane; `None` if no model is asked there.
+    /// The API of a request's path, without its lane; `None` if the path belongs to none.
     pub(super) fn of_path(path: &str) -> Option<Self> {
         let ends = |ends: &[&str]| ends.iter().any(|end| path.ends_with(end));
         if ends(&["/messages", "/messages/count_tokens"]) {
@@ -33,7 +33,7 @@ impl Api {
         }
     }
 
-    /// By the word that scripts use.
+    /// The API with this name in scripts.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         match name {
             "anthropic" => Some(Self::Anthropic),

@@ -1,6 +1,7 @@
-//! The body of an answer: some pieces, then an end that may not be one.
+//! The body of an answer: some pieces, then a proper end or a broken one.
 //!
-//! **Invariant:** an entry of the log is closed once, also when the client goes first: whoever is dropped closes it.
+//! **Invariant:** an entry of the log is closed once, also if the client disconnects first: dropping the seal closes
+//! it.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -26,7 +27,7 @@ impl std::fmt::Display for Hangup {
 
 impl std::error::Error for Hangup {}
 
-/// Closes an entry of the log when it goes: the client is gone, unless something else was said before.
+/// Closes an entry of the log when it is dropped: the client is gone, unless another outcome was set before.
 pub(super) struct Seal {
     desk: Arc<Desk>,
     ticket: Ticket,
@@ -35,7 +36,7 @@ pub(super) struct Seal {
 }
 
 impl Seal {
-    /// For an entry that is open.
+    /// A seal for an open entry.
     pub(super) fn new(desk: Arc<Desk>, ticket: Ticket) -> Self {
         Self { desk, ticket, status: 0, outcome: RequestOutcome::ClientGone }
     }
@@ -58,12 +59,12 @@ pub(super) fn held(seconds: Option<f64>) -> Held {
     }
 }
 
-/// A wait that is just long enough for what was said to leave: what is still here when a connection ends goes with it.
+/// A wait that is just long enough for the sent bytes to leave: a closed connection would drop them.
 pub(super) fn let_leave() -> Held {
     Box::pin(tokio::task::yield_now())
 }
 
-/// What comes after the last piece.
+/// The end after the last piece.
 pub(super) enum End {
     /// The end of an answer.
     Proper(RequestOutcome),
@@ -71,22 +72,22 @@ pub(super) enum End {
     Hangup(Held),
 }
 
-/// What is sent.
+/// The body of a response.
 pub(super) struct Body {
     pieces: VecDeque<Bytes>,
     end: End,
-    /// Whether the length is told before.
+    /// Whether the length is sent first.
     is_whole: bool,
     seal: Option<Seal>,
 }
 
 impl Body {
-    /// Sent at once, its length told before. Nothing is booked about it without a seal.
+    /// A body that is sent at once, with its length. Without a seal nothing is logged.
     pub(super) fn whole(text: String, seal: Option<Seal>, outcome: RequestOutcome) -> Self {
         Self { pieces: VecDeque::from([Bytes::from(text)]), end: End::Proper(outcome), is_whole: true, seal }
     }
 
-    /// Sent piece by piece.
+    /// A body that is sent piece by piece.
     pub(super) fn stream(pieces: impl IntoIterator<Item = String>, end: End, seal: Seal) -> Self {
         let pieces = pieces.into_iter().map(Bytes::from).collect();
         Self { pieces, end, is_whole: false, seal: Some(seal) }

@@ -1,6 +1,6 @@
-//! Errors as each vendor tells them: status, headers, body.
+//! Errors in the form of each vendor: status, headers, body.
 //!
-//! The sentences matter: agents, and we after them, tell errors apart by what they say.
+//! The sentences matter: agents and Longhaul distinguish errors by their words.
 
 mod limits;
 
@@ -18,7 +18,7 @@ pub(super) struct Failure {
     pub(super) body: Value,
 }
 
-/// What is said about an error before it is put into the shape of an API.
+/// An error before it gets the shape of an API.
 struct Said {
     status: u16,
     kind: &'static str,
@@ -44,7 +44,7 @@ impl Said {
     }
 }
 
-/// The error that a step stands for, asked for at a moment in seconds since 1970.
+/// The error of a step, at a time in seconds since 1970.
 pub(super) fn failure(problem: &Problem, request: &Request, now: u64) -> Failure {
     let mut said = said(problem, request, now);
     if let Some(seconds) = &problem.retry_after {
@@ -56,7 +56,7 @@ pub(super) fn failure(problem: &Problem, request: &Request, now: u64) -> Failure
     shaped(request.api, said)
 }
 
-/// An error that is our own, not the script's.
+/// An error of this endpoint, not of the script.
 pub(super) fn ours(api: Api, message: &str) -> Failure {
     shaped(api, bad_request(api, message))
 }

@@ -1,4 +1,4 @@
-//! What was asked and how it was answered.
+//! The log of requests and answers.
 
 use serde::Serialize;
 
@@ -8,68 +8,68 @@ use super::request::Request;
 /// One request.
 #[derive(Debug, Clone, Serialize)]
 pub struct RequestLog {
-    /// Which request of all.
+    /// The number of the request.
     pub seq: u64,
-    /// Which request of its lane; none if the agent asked on its own account.
+    /// The number of the request in its lane; `None` for a request on the agent's own account.
     pub n: Option<u64>,
-    /// The lane, empty without one.
+    /// The lane; empty if there is none.
     pub lane: String,
     pub(super) api: Option<Api>,
     /// The path, without the lane.
     pub path: String,
-    /// The model that was asked.
+    /// The requested model.
     pub model: String,
-    /// Whether the answer was to come piece by piece.
+    /// Whether the client asked for a stream.
     pub stream: bool,
     /// Whether the agent asked on its own account.
     pub side: bool,
-    /// Whether a summary was asked for that takes the place of the conversation.
+    /// Whether the request asks for a summary that replaces the conversation.
     pub compact: bool,
     /// The section that answered.
     pub section: String,
-    /// The step that answered, as it is written.
+    /// The step that answered, as the script writes it.
     pub step: String,
     /// The status of the answer; zero if none was sent.
     pub status: u16,
-    /// What came of it; none while it is being answered.
+    /// The outcome; `None` until the answer is complete.
     pub outcome: Option<RequestOutcome>,
-    /// What the user said last.
+    /// The last message of the user.
     pub prompt: String,
-    /// What the last tool said.
+    /// The last result of a tool.
     pub tool_result: String,
-    /// How many messages the conversation has.
+    /// The number of messages in the conversation.
     pub messages: usize,
-    /// The names of the tools that were offered.
+    /// The names of the offered tools.
     pub tools: Vec<String>,
-    /// The key that was shown.
+    /// The key of the request.
     pub key: String,
-    /// How much might be written.
+    /// The most tokens that the answer may have.
     pub max_tokens: u64,
-    /// Whether the answer was to follow a schema.
+    /// Whether the answer must follow a schema.
     pub schema: bool,
-    /// Everything that was asked, where bodies are kept.
+    /// The whole body, if bodies are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<serde_json::Value>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestOutcome {
-    /// It was answered to the end.
+    /// The answer was sent completely.
     Sent,
     /// Its section had no step left.
     Exhausted,
-    /// The client went before the end.
+    /// The client disconnected before the end.
     ClientGone,
-    /// The connection was closed without an end, as the script wanted.
+    /// The connection was closed without an end, as the script says.
     Broken,
-    /// It was no request to a model.
+    /// The request was not for a model.
     NoModel,
 }
 
 impl RequestLog {
-    /// What is known of a request when it comes in.
+    /// The entry of a new request.
     pub(super) fn of(request: &Request, body: bool) -> Self {
         Self {
             seq: 0,
@@ -96,7 +96,7 @@ impl RequestLog {
         }
     }
 
-    /// A request that no model is asked by.
+    /// The entry of a request that is not for a model.
     pub(super) fn other(path: &str, status: u16) -> Self {
         Self {
             seq: 0,
@@ -124,7 +124,7 @@ impl RequestLog {
     }
 }
 
-/// The end of a text: prompts of agents are long, and what matters stands last.
+/// The end of a text: prompts of agents are long, and the important part is last.
 fn last(text: &str) -> String {
     let signs = text.chars().count();
     text.chars().skip(signs.saturating_sub(400)).collect()

@@ -1,4 +1,4 @@
-//! Answers one request, in whatever way its step wants.
+//! Answers one request, as its step says.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -88,7 +88,7 @@ async fn broken(mut seal: Seal, request: &Request, taken: &Taken, way: Break) ->
     }
 }
 
-/// What a network says before one is let in.
+/// The sign-in page of a network.
 const PAGE: &str = "<html><body>Sign in to the network</body></html>";
 const JSON: &str = "application/json";
 

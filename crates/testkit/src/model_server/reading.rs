@@ -1,6 +1,6 @@
-//! From the bodies of the four APIs to one shape.
+//! Reads the bodies of the four APIs into one shape.
 //!
-//! **Invariant:** nothing is required: what is absent or of another kind is empty.
+//! **Invariant:** no field is required: a missing field, or one of another type, is empty.
 
 use serde_json::Value;
 
@@ -134,7 +134,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The words in a value that may be a text, a list of parts, or a part.
+/// The text of a value that may be a text, a list of parts, or a part.
 fn text_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

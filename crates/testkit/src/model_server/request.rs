@@ -1,4 +1,4 @@
-//! What agents ask, in one shape for all APIs.
+//! A request of an agent, in one shape for all APIs.
 
 use serde_json::Value;
 
@@ -9,9 +9,9 @@ use super::{reading, side};
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     pub(super) api: Api,
-    /// Without the lane.
+    /// The path, without the lane.
     pub(super) path: String,
-    /// Empty without one.
+    /// The lane; empty if there is none.
     pub(super) lane: String,
     pub(super) body: Value,
     pub(super) key: String,
@@ -20,24 +20,24 @@ pub(super) struct Request {
     pub(super) system: String,
     pub(super) messages: Vec<Message>,
     pub(super) tools: Vec<Tool>,
-    /// What the last tool said.
+    /// The last result of a tool.
     pub(super) tool_result: String,
-    /// How much may be written; zero if nothing is said about it.
+    /// The most tokens of the answer; zero if the request does not say.
     pub(super) max_tokens: u64,
     /// Whether the agent asks on its own account.
     pub(super) side: bool,
-    /// Whether a summary is wanted that takes the place of the conversation.
+    /// Whether the request asks for a summary that replaces the conversation.
     pub(super) compact: bool,
 }
 
-/// What was said in the conversation, without calls and results of tools.
+/// A message of the conversation, without calls and results of tools.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) role: Role,
     pub(super) text: String,
 }
 
-/// By whom.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     User,
@@ -49,15 +49,15 @@ pub(super) enum Role {
 #[derive(Debug, Clone)]
 pub(super) struct Tool {
     pub(super) name: String,
-    /// Whether it takes text as it is instead of an object.
+    /// Whether it takes plain text instead of an object.
     pub(super) freeform: bool,
-    /// What its input must look like.
+    /// The schema of its input.
     pub(super) schema: Value,
-    /// The group that it is in, where the API has such.
+    /// The group of the tool, if the API has groups.
     pub(super) namespace: Option<String>,
 }
 
-/// What identifies a request before its body is read.
+/// The parts of a request that are known before its body is read.
 pub(super) struct Address {
     pub(super) api: Api,
     pub(super) lane: String,
@@ -94,7 +94,7 @@ impl Request {
         request
     }
 
-    /// The last message of the user, without what the client added to it.
+    /// The last message of the user, without the client's additions.
     pub(super) fn prompt(&self) -> String {
         let of_user = |message: &&Message| message.role == Role::User && !message.text.is_empty();
         let last = self.messages.iter().rev().find(of_user).map_or("", |message| &message.text);
@@ -102,7 +102,7 @@ impl Request {
         if own.trim().is_empty() { last.to_owned() } else { own.trim().to_owned() }
     }
 
-    /// What the whole answer must look like, if the client says.
+    /// The schema of the whole answer, if the request has one.
     pub(super) fn schema(&self) -> Option<&Value> {
         const PLACES: [&str; 5] = [
             "/generationConfig/responseJsonSchema",
@@ -114,19 +114,19 @@ impl Request {
         PLACES.iter().find_map(|place| self.body.pointer(place))
     }
 
-    /// The folder that the client says it works in.
+    /// The working directory that the client reports.
     pub(super) fn cwd(&self) -> Option<String> {
         let texts = std::iter::once(&self.system).chain(self.messages.iter().map(|message| &message.text));
         texts.filter_map(|text| folder_in(text)).next()
     }
 
-    /// The first of these tools that is offered.
+    /// The first of these tools that the client offers.
     pub(super) fn offered(&self, names: &[&str]) -> Option<&Tool> {
         names.iter().find_map(|name| self.tools.iter().find(|tool| tool.name == *name))
     }
 }
 
-/// Clients put what they know about the world into messages of the user, in marks of these names.
+/// Removes the client's additions: clients put them into user messages, inside tags with these names.
 fn without_added(text: &str) -> String {
     const ADDED: [&str; 4] = ["system-reminder", "current_datetime", "session_context", "environment_context"];
     let mut text = text.to_owned();

@@ -1,6 +1,6 @@
-//! Scripts: sections of steps, and what each step says.
+//! Scripts: sections of steps, and the answer of each step.
 //!
-//! **Invariant:** a script that was read can be played: whatever is wrong with a line is said when it is read.
+//! **Invariant:** a script that was read can be played: every error in a line is reported when it is read.
 
 mod condition;
 mod line;
@@ -11,7 +11,7 @@ pub(super) use step::{Act, Break, Kind, Limit, Part, Problem, Reset, Setting, St
 
 use line::lines;
 
-/// What the endpoint says, in order.
+/// The answers of the endpoint, in order.
 #[derive(Debug, Clone)]
 pub struct EndpointScript {
     pub(super) sections: Vec<Section>,
@@ -20,20 +20,20 @@ pub struct EndpointScript {
 /// Steps for some of the requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Section {
-    /// The condition as it was written.
+    /// The condition, as the script writes it.
     pub(super) name: String,
-    /// All of them must hold; none holds always.
+    /// The conditions; all must hold. Without conditions, every request matches.
     pub(super) conditions: Vec<Condition>,
-    /// One for each request, in order.
+    /// The steps, one per request, in order.
     pub(super) steps: Vec<Step>,
 }
 
-/// A line that cannot be understood.
+/// An error in a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// Which line.
+    /// The line of the error.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub what: String,
 }
 

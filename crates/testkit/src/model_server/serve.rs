@@ -25,10 +25,10 @@ use super::request::{Address, Request};
 use super::script::EndpointScript;
 use super::state::Desk;
 
-/// How long tests wait for something that should happen at once, on a machine that is busy with other things.
+/// How long tests wait for something that should happen at once, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// An endpoint that lives as long as this value.
+/// An endpoint that runs until this value is dropped.
 pub struct ModelServer {
     address: SocketAddr,
     desk: Arc<Desk>,
@@ -37,7 +37,7 @@ pub struct ModelServer {
 }
 
 impl ModelServer {
-    /// Starts one on a free port, in a thread of its own.
+    /// Starts an endpoint on a free port, in its own thread.
     pub fn start(script: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let desk = Arc::new(Desk::new(script.parse()?, true));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -56,28 +56,28 @@ impl ModelServer {
         Ok(Self { address, desk, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it is, without a slash at the end.
+    /// The address, without a slash at the end.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Where a lane of it is.
+    /// The address of a lane.
     pub fn lane(&self, name: &str) -> String {
         format!("{}/lane/{name}", self.url())
     }
 
-    /// Begins again with another script, with an empty log.
+    /// Starts again with another script and an empty log.
     pub fn rewrite(&self, script: &str) -> Result<(), super::Error> {
         self.desk.restart(script.parse()?);
         Ok(())
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub fn log(&self) -> Vec<RequestLog> {
         self.desk.log()
     }
 
-    /// Waits until what was asked fits; panics with the log if it never does.
+    /// Waits until the log matches; panics with the log if it never does.
     pub fn wait(&self, fits: impl Fn(&[RequestLog]) -> bool) -> Vec<RequestLog> {
         let (log, is_so) = self.desk.wait(PATIENCE, fits);
         assert!(is_so, "what should be asked is not: {log:#?}");
@@ -95,7 +95,8 @@ impl Drop for ModelServer {
     }
 }
 
-/// Serves a script on a port, for ever; `ready` is told the address. Every entry of the log holds its body if `keep_bodies`.
+/// Serves a script on a port, forever; `ready` gets the address. With `keep_bodies`, every entry of the log has its
+/// body.
 pub async fn serve(
     script: EndpointScript,
     port: u16,
@@ -110,12 +111,12 @@ pub async fn serve(
 
 async fn accept(listener: TcpListener, desk: Arc<Desk>) {
     loop {
-        // one that could not be accepted is gone; the next may be well
+        // a failed connection is gone; the next one may work
         let Ok((stream, _)) = listener.accept().await else { continue };
         let desk = Arc::clone(&desk);
         let service = service_fn(move |asked| respond(Arc::clone(&desk), asked));
         tokio::spawn(async move {
-            // it fails when the script or the client ends it early, and the log knows
+            // it fails when the script or the client ends it early; the log records that
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }

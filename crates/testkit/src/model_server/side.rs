@@ -1,6 +1,6 @@
-//! What agents ask on their own account: titles, routing, probes of a quota, summaries.
+//! Recognises requests that agents make on their own account: titles, routing, quota probes, summaries.
 //!
-//! They ask in words that change between versions; where a test goes wrong for that, `side` in the log shows it.
+//! Their words change between versions. If a test fails because of that, `side` in the log shows it.
 
 use super::request::Request;
 
@@ -13,7 +13,7 @@ const COMPACT: [&str; 5] = [
     "<state_snapshot>",
 ];
 
-/// Sentences from requests that are no turn of the conversation.
+/// Sentences from requests that are not turns of the conversation.
 const SIDE: [&str; 14] = [
     "session title",
     "title generator",
@@ -31,16 +31,16 @@ const SIDE: [&str; 14] = [
     "you are a specialized task",
 ];
 
-/// Sentences from such requests that are put like a turn, tools and all.
+/// Sentences from such requests that look like turns, with tools.
 const SIDE_LIKE_TURNS: [&str; 1] = ["reply with only the suggestion"];
 
-/// Whether a summary is asked for that takes the place of the conversation.
+/// Whether a request asks for a summary that replaces the conversation.
 pub(super) fn is_compact(request: &Request) -> bool {
     let prompt = request.prompt().to_lowercase();
     request.path.ends_with("/compact") || COMPACT.iter().any(|sentence| prompt.contains(sentence))
 }
 
-/// Whether the request is no turn of the conversation. Most turns offer tools; a probe wants a single token.
+/// Whether a request is not a turn of the conversation. Most turns offer tools; a probe asks for a single token.
 pub(super) fn is_side(request: &Request) -> bool {
     let prompt = beginning(&request.prompt()).to_lowercase();
     if request.max_tokens == 1 || SIDE_LIKE_TURNS.iter().any(|sentence| prompt.contains(sentence)) {
@@ -54,7 +54,7 @@ fn beginning(text: &str) -> String {
     text.chars().take(4000).collect()
 }
 
-/// "Generate a short title …", in any of its wordings.
+/// Whether a request asks for a title: "Generate a short title …", in any wording.
 fn wants_title(words: &str) -> bool {
     words.match_indices("generate").any(|(start, _)| {
         let near: String = words[start..].chars().take(50).collect();

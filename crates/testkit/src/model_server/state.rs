@@ -1,6 +1,6 @@
-//! Which step answers which request, and the book that is kept about it.
+//! Chooses the step for each request, and keeps the log.
 //!
-//! **Invariant:** a step is taken by one request only, unless it says how often it may be.
+//! **Invariant:** only one request takes a step, unless the step says how often it may be taken.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,11 +23,11 @@ struct State {
     places: Vec<Place>,
     per_lane: HashMap<String, u64>,
     log: Vec<RequestLog>,
-    /// Counts scripts, so that an answer to an old one is not booked under a new one.
+    /// The number of the script, so that an answer to an old script is not logged under a new one.
     script: u64,
 }
 
-/// How far a section is.
+/// The position in a section.
 struct Place {
     section: Section,
     next: usize,
@@ -36,13 +36,13 @@ struct Place {
     usage: Usage,
 }
 
-/// What a request is answered by.
+/// The step for a request.
 pub(super) struct Taken {
-    /// Which entry of the log.
+    /// The entry of the log.
     pub(super) ticket: Ticket,
-    /// Which request of its lane; zero if the agent asked on its own account.
+    /// The number of the request in its lane; zero for a request on the agent's own account.
     pub(super) number: u64,
-    /// `None` if the section is used up.
+    /// `None` if the section has no step left.
     pub(super) act: Option<Act>,
     pub(super) section: String,
     /// Seconds before the answer.
@@ -58,7 +58,7 @@ pub(super) struct Ticket {
 }
 
 impl Desk {
-    /// With a script from its beginning.
+    /// A desk at the start of a script.
     pub(super) fn new(script: EndpointScript, keep_bodies: bool) -> Self {
         let desk = Self { state: Mutex::default(), changed: Condvar::new(), keep_bodies };
         desk.restart(script);
@@ -100,7 +100,7 @@ impl Desk {
         self.state().log.clone()
     }
 
-    /// Waits until the log is as it should be; the log, and whether it is.
+    /// Waits until the log matches; returns the log, and whether it does.
     pub(super) fn wait(&self, patience: Duration, fits: impl Fn(&[RequestLog]) -> bool) -> (Vec<RequestLog>, bool) {
         let waited = self.changed.wait_timeout_while(self.state(), patience, |state| !fits(&state.log));
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +172,7 @@ impl Place {
     }
 }
 
-/// What agents get for questions of their own: the least that fits.
+/// The smallest valid answer to a request on the agent's own account.
 fn aside(request: &Request) -> Step {
     let text = match request.schema() {
         Some(schema) => serde_json::Value::Object(tools::complete(schema, serde_json::Map::new())).to_string(),

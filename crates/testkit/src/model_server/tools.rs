@@ -1,4 +1,4 @@
-//! Which of the tools that a client offers runs a command, and which writes a file.
+//! Finds the offered tools that run a command or write a file.
 
 use serde_json::{Map, Value, json};
 
@@ -45,18 +45,18 @@ pub(super) fn write(request: &Request, path: &str, text: &str) -> Block {
     }
 }
 
-/// A tool that takes a program in JavaScript, from which the others are called.
+/// The tool that runs a JavaScript program, which calls the other tools.
 fn code(request: &Request) -> Option<&Tool> {
     request.offered(&["exec"]).filter(|tool| tool.freeform)
 }
 
-/// The first of these names that the tool's input has; the first if it has none.
+/// The first of these names that the tool's input has; else the first one.
 fn property<'a>(tool: &Tool, names: &[&'a str]) -> &'a str {
     let has = |name: &&&str| tool.schema["properties"].get(**name).is_some();
     names.iter().find(has).unwrap_or(&names[0])
 }
 
-/// Tools that take the name of a file want it whole.
+/// The absolute path of a file, which file tools require.
 fn absolute(request: &Request, path: &str) -> String {
     match request.cwd() {
         Some(cwd) if !path.starts_with('/') => format!("{}/{path}", cwd.trim_end_matches('/')),
@@ -82,7 +82,7 @@ fn object<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
     pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// Adds what a schema requires and nobody named: tools want descriptions and such.
+/// Adds required fields that the script does not name, such as descriptions.
 pub(super) fn complete(schema: &Value, mut input: Map<String, Value>) -> Map<String, Value> {
     let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
     for name in required.iter().filter_map(Value::as_str) {

@@ -1,4 +1,4 @@
-//! Answers in the words of each API: as one body, or as a stream of events.
+//! Writes answers in the form of each API: as one body, or as a stream of events.
 //!
 //! **Invariant:** the pieces of a stream put together are the body.
 
@@ -13,7 +13,7 @@ use super::answer::Answer;
 use super::api::Api;
 use super::request::Request;
 
-/// A moment long ago: answers do not depend on the clock.
+/// A fixed time in the past: answers do not depend on the clock.
 const CREATED: u64 = 1_700_000_000;
 
 /// One server-sent event.
@@ -32,14 +32,14 @@ impl Event {
         Self { name: None, data: data.to_string() }
     }
 
-    /// As it goes over the wire.
+    /// The event as it is sent.
     pub(super) fn text(&self) -> String {
         let name = self.name.map_or_else(String::new, |name| format!("event: {name}\n"));
         format!("{name}data: {}\n\n", self.data)
     }
 }
 
-/// An answer at once.
+/// The answer as one body.
 pub(super) fn body(request: &Request, answer: &Answer) -> Value {
     match request.api {
         Api::Anthropic => anthropic::body(request, answer),
@@ -49,7 +49,7 @@ pub(super) fn body(request: &Request, answer: &Answer) -> Value {
     }
 }
 
-/// An answer piece by piece.
+/// The answer as a stream.
 pub(super) fn events(request: &Request, answer: &Answer) -> Vec<Event> {
     match request.api {
         Api::Anthropic => anthropic::events(request, answer),
@@ -59,7 +59,7 @@ pub(super) fn events(request: &Request, answer: &Answer) -> Vec<Event> {
     }
 }
 
-/// A stream that begins well and then tells an error.
+/// A stream that starts well and then reports an error.
 pub(super) fn failing(request: &Request, answer: &Answer, error: &Value) -> Vec<Event> {
     match request.api {
         Api::Anthropic => anthropic::failing(request, answer, error),
@@ -69,7 +69,7 @@ pub(super) fn failing(request: &Request, answer: &Answer, error: &Value) -> Vec<
     }
 }
 
-/// A text in short pieces; at least one, so that empty texts are told too.
+/// A text in short pieces; at least one, so that an empty text is sent too.
 fn pieces(text: &str) -> Vec<String> {
     let signs: Vec<char> = text.chars().collect();
     let mut pieces: Vec<String> = signs.chunks(24).map(|piece| piece.iter().collect()).collect();

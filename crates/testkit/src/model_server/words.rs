@@ -1,4 +1,4 @@
-//! `key=text` and `key:=json`, as scripts write the input of a tool.
+//! Reads `key=text` and `key:=json`, as scripts write the input of a tool.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ fn pair(word: &str) -> Result<(String, Value), String> {
     }
 }
 
-/// Words between spaces; single and double quotes keep what is inside them as it is.
+/// Words between spaces; single and double quotes keep their content together.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,4 +1,4 @@
-//! Numbers that look random and follow from a seed (SplitMix64).
+//! Makes pseudo-random numbers from a seed (SplitMix64).
 
 /// A stream of numbers.
 #[derive(Debug, Clone)]
@@ -18,22 +18,22 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// From zero, less than `bound`; zero if that is zero.
+    /// A number from zero to less than `bound`; zero if `bound` is zero.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
 
-    /// A position in something of this length.
+    /// A random index into something of this length.
     pub fn index(&mut self, len: usize) -> usize {
         usize::try_from(self.below(len as u64)).unwrap_or_default()
     }
 
-    /// True once in so many times.
+    /// True once in `times` calls, on average.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// One of several.
+    /// A random item.
     pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         let at = self.index(of.len());
         &of[at]

@@ -1,4 +1,4 @@
-//! What happens next, and what goes wrong: outcomes, latencies, duplicates, people.
+//! Chooses what happens next, and what goes wrong: outcomes, latencies, duplicates, people.
 
 use longhaul_core::consent::Terms;
 use longhaul_core::decide::Start;
@@ -21,7 +21,7 @@ const CLASSES: [ErrorClass; 6] = [
     ErrorClass::Lost,
     ErrorClass::Failed,
 ];
-/// How often a run that went wrong is started again.
+/// How often a failed run is started again.
 const REOPENED_MAX: u32 = 3;
 
 pub(crate) fn started(plan: &Plan, driver: Driver) -> Event {
@@ -42,7 +42,7 @@ pub(crate) fn started(plan: &Plan, driver: Driver) -> Event {
 }
 
 impl Sim {
-    /// The next thing that happens by itself; `None` when the run is over for good.
+    /// The next event; `None` when the run is over for good.
     pub(super) fn next_event(&mut self) -> Option<Event> {
         if let Some(attempt) = self.state.on_failure.open_attempt().filter(|_| !self.chance.one_in(4)) {
             return Some(self.on_failure(attempt));
@@ -63,7 +63,7 @@ impl Sim {
         self.happening()
     }
 
-    /// What a failed run still had to do is done, cannot be done, or is taken over because its worker is gone.
+    /// The work after a failure ends, fails, or is taken over because its worker is gone.
     fn on_failure(&mut self, attempt: u32) -> Event {
         let error = self.chance.one_in(4).then(|| Failure::new(ErrorClass::Transient, "no network"));
         let event = match self.is_patient() && self.chance.one_in(3) {
@@ -105,7 +105,7 @@ impl Sim {
             Phase::Hosted(_) => Some(self.hosted(&path)),
             Phase::Queued(_) => Some(self.waits_for_worker(path)),
             Phase::Waiting { signal: Some(name), .. } if !self.chance.one_in(4) || timers.is_empty() => {
-                // Some wait for a number; what else comes must be refused.
+                // Some steps wait for a number; the planner must refuse any other value.
                 let data = if self.is_patient() && self.chance.one_in(3) { json!("none") } else { json!({"n": 1}) };
                 Some(Event::Signalled { name, data, by: None })
             }
@@ -149,7 +149,7 @@ impl Sim {
     fn answer(&mut self, path: StepPath) -> Event {
         let kind = self.state.find(&path).and_then(|step| step.asks()).map(|question| question.kind);
         let patient = self.is_patient();
-        // Not every answer fits every question; what does not must be refused, and is asked for again.
+        // Not every answer is valid for every question. The planner must refuse an invalid one, and ask again.
         let answer = match self.chance.below(if patient { 7 } else { 2 }) {
             2 => Answer::Deny { reason: None },
             3 => Answer::Edit { value: self.good(&path) },
@@ -157,14 +157,14 @@ impl Sim {
             5 => Answer::Value { value: json!("retry") },
             6 => Answer::Value { value: json!(7) },
             _ if kind == Some(QuestionKind::Question) => Answer::Value { value: json!("good") },
-            // Rounds that are used up would be asked about again and again.
+            // Otherwise a step without remaining rounds would ask again and again.
             _ if !patient && kind == Some(QuestionKind::Operator) => Answer::Edit { value: self.good(&path) },
             _ => Answer::Approve,
         };
         Event::answered(path, answer)
     }
 
-    /// Starts a run again: from what failed, or from any step that counts.
+    /// Starts a run again: from the failed steps, or from any step with a result.
     fn reopening(&mut self) -> Option<Event> {
         self.reopened += 1;
         let steps = self.state.steps();
@@ -178,7 +178,7 @@ impl Sim {
         })
     }
 
-    /// Something that does not fit: it must be refused and change nothing.
+    /// Sends an event that does not fit: the planner must refuse it and change nothing.
     pub(super) fn disturb(&mut self) -> Result<(), String> {
         let stale: Vec<Event> = self.delivered.iter().rev().take(5).cloned().collect();
         for event in stale.into_iter().chain([Event::RunStarted(match started(&self.plan, self.driver) {

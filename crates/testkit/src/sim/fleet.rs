@@ -1,4 +1,5 @@
-//! Several workers on two machines: who records is not always who makes, takers die before they begin, machines fall silent.
+//! Simulates several workers on two machines: one records and another runs an attempt, workers die after a claim,
+//! machines fall silent.
 
 use longhaul_core::decide::{Advance, Place, Planner, host_label, host_of_label, place, start_of};
 use longhaul_core::event::{Answer, Carried, Event, OnHostLost};
@@ -9,7 +10,7 @@ use super::Sim;
 const MACHINES: [&str; 2] = ["alpha", "beta"];
 
 impl Sim {
-    /// Some worker records what was decided: what it cannot make, it leaves to others.
+    /// A worker records the decisions, and leaves attempts that it cannot run to others.
     pub(super) fn place(&mut self, taken: &mut Advance) {
         if !self.is_fleet {
             return;
@@ -33,20 +34,20 @@ impl Sim {
         Event::HostMissed { host, since: self.now, then }
     }
 
-    /// What a person says about a machine, whether anybody asked or not: what does not fit must be refused.
+    /// The decision of a person about a machine, asked for or not: the planner must refuse one that does not fit.
     fn decided(&mut self, path: StepPath) -> Event {
         let word = *self.chance.pick(&["wait", "leave", "rebuild", "cancel", "perhaps"]);
         Event::answered(path, Answer::Value { value: word.into() })
     }
 
-    /// The files of some attempts are recorded where other machines find them.
+    /// The files of some attempts are stored where other machines find them.
     pub(super) fn carried(&mut self) -> Option<Carried> {
         let number = self.state.seq;
         let is_sent = self.is_fleet && self.chance.one_in(3);
         is_sent.then(|| Carried { commit: format!("c{number}"), name: "refs".to_owned(), number })
     }
 
-    /// The next thing that happens to an attempt that waits for a worker.
+    /// The next event of an attempt that waits for a worker.
     pub(super) fn waits_for_worker(&mut self, path: StepPath) -> Event {
         let step = self.state.find(&path).map(|step| (step.attempts, step.labels().to_vec()));
         let (attempt, labels) = step.unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Workflows made up from a seed. What is made is JSON, which is YAML; the checker must have nothing against it.
+//! Makes workflows from a seed. The text is JSON, which is YAML too; the checker must accept it.
 //!
-//! Texts read only what is sure to be there, or say what stands in for it.
+//! Expressions read only values that certainly exist, or give a default.
 
 mod agents;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 
 use super::Chance;
 
-/// How deep containers stand in each other.
+/// How deep containers are nested.
 const DEPTH_MAX: u32 = 3;
 
 /// The text of a workflow.
@@ -36,7 +36,7 @@ pub(super) fn workflow(seed: u64) -> String {
     serde_json::to_string_pretty(&Json::Object(top)).unwrap_or_default()
 }
 
-/// Where a body stands.
+/// The place of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Unit,
@@ -128,7 +128,7 @@ impl Maker {
             } else {
                 ids[at + 1].clone()
             };
-            // A loop can only be left if the work in it can turn out well.
+            // A loop can only end if its work can succeed.
             let loops = next.is_array();
             if loops && !node.contains_key("run") {
                 node.insert("next".to_owned(), ids[at + 1].clone());

@@ -1,4 +1,4 @@
-//! What clients of hosted runs do: they take steps, go silent, submit late, twice, and what does not fit.
+//! Simulates clients: they take steps, go silent, submit late, submit twice, and submit invalid results.
 
 use longhaul_core::decide::held_until;
 use longhaul_core::event::{Envelope, Event, Failure, Result as Left};
@@ -12,7 +12,7 @@ use super::Sim;
 const CLIENTS: [&str; 3] = ["ann", "bob", "cleo"];
 
 impl Sim {
-    /// The next thing that happens to a step that is leaseed out.
+    /// The next event of a step that is leased to a client.
     pub(super) fn hosted(&mut self, path: &StepPath) -> Event {
         let step = self.state.find(path).map(|step| (step.attempts, step.lease().cloned()));
         let (attempt, lease) = step.unwrap_or_default();
@@ -20,7 +20,7 @@ impl Sim {
         let until = held_until(self.now);
         let path = path.clone();
         match (lease, self.chance.below(if self.is_patient() { 10 } else { 2 })) {
-            // Whoever asks first gets it; the others must be refused, and nobody else may have it.
+            // The first client gets the lease; the others must be refused.
             (None, 0..=6) => Event::HostedClaimed { path, attempt, by, until },
             (Some(_), 2) => Event::HostedClaimed { path, attempt, by, until },
             (Some(lease), 3) => {
@@ -29,7 +29,7 @@ impl Sim {
             }
             (Some(_), 4) => Event::HeartbeatSeen { path, attempt, hint: Some("half".to_owned()), until },
             (_, 5) => Event::HostedReturned { path, attempt },
-            // Of an attempt that was given up, or that nobody was ever given.
+            // For an attempt that was given up, or that no client ever had.
             (_, 6) => self.submitted(path, attempt + 1, by),
             (_, 7) => self.submitted(path, attempt.saturating_sub(1), by),
             (_, 8) => {
@@ -37,7 +37,7 @@ impl Sim {
                 let result = Left { usage: self.cost(), by: Some(by), ..Left::default() };
                 Event::AttemptFailed { path, attempt, error, result }
             }
-            // It may fit all the same, where nothing is asked for.
+            // It may be valid anyway, if the step declares no outputs.
             (_, 9) => Event::AttemptSucceeded {
                 path,
                 attempt,
@@ -58,7 +58,7 @@ impl Sim {
     }
 }
 
-/// Whether a submission that fits was recorded.
+/// Checks that a valid submission was recorded.
 pub(super) fn is_kept(owed: Option<(String, u32)>, events: &[Envelope]) -> Result<(), String> {
     let Some((of, number)) = owed else { return Ok(()) };
     let is_it = |envelope: &Envelope| matches!(&envelope.event, Event::AttemptSucceeded { path, attempt, .. } if path.to_string() == of && *attempt == number);

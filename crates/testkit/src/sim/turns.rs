@@ -1,4 +1,4 @@
-//! What agents do: they begin conversations, end in every way there is, and outlive the engine that started them.
+//! Simulates agents: they start conversations, end in every possible way, and outlive the engine that started them.
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Start, thread_of};
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::Sim;
 
 impl Sim {
-    /// The agent of an open attempt names its conversation: at some point, never, or again after it was found at work.
+    /// The agent of an open attempt reports its conversation: at some point, never, or again after an engine found it.
     pub(super) fn session(&mut self, at: usize) -> Option<Event> {
         let start = self.open.get(at).filter(|start| start.kind == WorkKind::Prompt)?.clone();
         if !self.chance.one_in(2) {
@@ -23,7 +23,7 @@ impl Sim {
         let id = goes_on.unwrap_or_else(|| self.new_session());
         self.named.insert(key, id.clone());
         let agent = doer(&start).to_owned();
-        // What a conversation can do does not change: whoever meets it again finds the same.
+        // The abilities of a conversation do not change: they follow from its id.
         let number: usize = id.bytes().map(usize::from).sum();
         let (resumes, compacts) = (!number.is_multiple_of(6), number.is_multiple_of(2));
         let session = Session { id, agent, resumes, compacts, total: None };
@@ -31,7 +31,7 @@ impl Sim {
         Some(Event::SessionSeen { path: start.path, attempt: start.attempt, session, thread })
     }
 
-    /// The files of an agent are recorded, and the journal gets to know it: sooner or later, or never.
+    /// The files of an agent are recorded: sooner, later, or never.
     pub(super) fn files_kept(&mut self, at: usize) -> Option<Event> {
         let start = self.open.get(at).filter(|start| start.turn.keep)?;
         let (path, attempt) = (start.path.clone(), start.attempt);
@@ -56,7 +56,7 @@ impl Sim {
         let stopped = self.state.cancelling && self.chance.one_in(2);
         if stopped || (self.is_patient() && self.chance.one_in(2)) {
             let error = self.failure();
-            // An answer that does not fit, and one that was never given.
+            // An invalid answer, or no answer at all.
             let said = error.class == ErrorClass::Invalid && !self.chance.one_in(4);
             let output = if said { json!("It is good.") } else { Json::Null };
             return Event::AttemptFailed { path, attempt, error, result: Left { output, cached: false, ..result } };
@@ -64,7 +64,7 @@ impl Sim {
         Event::AttemptSucceeded { path, attempt, result }
     }
 
-    /// What a turn cost, as far as anybody says so.
+    /// The cost of a turn, if it is reported.
     pub(super) fn cost(&mut self) -> Option<Usage> {
         let told = !self.chance.one_in(3);
         let usage = Usage {
@@ -86,14 +86,14 @@ impl Sim {
         Failure { retry_after_ms: known.then_some(reset), ..Failure::new(class, "it did not work") }
     }
 
-    /// A value that a step can end with, whatever it is asked for.
+    /// A valid result for a step, whatever its outputs are.
     pub(super) fn good(&self, path: &StepPath) -> Json {
         let step = self.state.find(path).map(|step| self.plan.step(step.step));
         let shaped = step.is_some_and(|step| step.output.schema.is_some());
         if shaped { json!({"status": "good"}) } else { json!("good") }
     }
 
-    /// After a crash: of what was under way some agents still are and are looked after again, and some work is lost.
+    /// After a crash: some running agents are found again, and some work is lost.
     pub(super) fn come_back(&mut self) -> Result<(), String> {
         if self.state.is_finished() {
             return Ok(());
@@ -116,7 +116,7 @@ impl Sim {
     }
 }
 
-/// Whose conversation it is.
+/// The agent that a conversation belongs to.
 pub(crate) fn doer(start: &Start) -> &str {
     let own = start.params.get("agent").and_then(|agent| agent.get("backend")?.as_str());
     let named = start.turn.agent.as_deref().or(own).unwrap_or("claude");

@@ -1,4 +1,4 @@
-//! Answers in every API, at once and as a stream.
+//! Tests answers in every API, at once and as a stream.
 
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ fn freeform_tools_get_text() {
     let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n";
     assert_eq!(post(&server, "/v1/responses", &asked).json()["output"][0]["input"], patch);
     asked["tools"] = json!([]);
-    // code mode: the only tool takes a program, and is offered inside of the conversation
+    // code mode: the only tool takes a program, and is offered inside the conversation
     let tools = json!({"type": "additional_tools", "tools": [{"type": "custom", "name": "exec"}]});
     asked["input"] = json!([tools, {"role": "user", "content": "go"}]);
     for call in ["tools.exec_command({cmd: \"ls\"})", "tools.apply_patch(\"*** Begin Patch"] {

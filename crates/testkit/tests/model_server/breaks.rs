@@ -1,4 +1,4 @@
-//! What is not even an error.
+//! Tests broken answers that are not even errors.
 
 use std::io::Read as _;
 

@@ -1,4 +1,4 @@
-//! The least of an HTTP client, so that what is tested is what went over the wire.
+//! A minimal HTTP client, so that the tests see exactly the bytes on the wire.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use longhaul_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
-/// The four APIs and where they are.
+/// The four APIs and their paths.
 pub(crate) const APIS: [(&str, &str); 4] = [
     ("anthropic", "/v1/messages"),
     ("responses", "/v1/responses"),
@@ -16,11 +16,11 @@ pub(crate) const APIS: [(&str, &str); 4] = [
 
 /// An answer.
 pub(crate) struct Answer {
-    /// Zero if there was none.
+    /// The status; zero if there was no answer.
     pub(crate) status: u16,
     pub(crate) headers: String,
     pub(crate) body: String,
-    /// Whether it came to its proper end.
+    /// Whether it ended properly.
     pub(crate) is_complete: bool,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn server(script: &str) -> ModelServer {
     ModelServer::start(script).unwrap()
 }
 
-/// Asks and reads to the end.
+/// Sends a request and reads to the end.
 pub(crate) fn post(server: &ModelServer, path: &str, body: &Value) -> Answer {
     ask(server, "POST", path, &body.to_string())
 }
@@ -50,12 +50,12 @@ pub(crate) fn post(server: &ModelServer, path: &str, body: &Value) -> Answer {
 pub(crate) fn ask(server: &ModelServer, method: &str, path: &str, body: &str) -> Answer {
     let mut stream = send(server, method, path, body);
     let mut bytes = Vec::new();
-    // a connection that is reset has said all it will
+    // a reset connection has no more data
     let _ = stream.read_to_end(&mut bytes);
     read(&String::from_utf8(bytes).unwrap())
 }
 
-/// Asks and does not read.
+/// Sends a request and does not read.
 pub(crate) fn send(server: &ModelServer, method: &str, path: &str, body: &str) -> TcpStream {
     let url = server.url();
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
@@ -86,7 +86,7 @@ fn unchunked(mut text: &str) -> (String, bool) {
     (body, false)
 }
 
-/// A question in the words of an API.
+/// A question in the form of an API.
 pub(crate) fn question(api: &str, prompt: &str, stream: bool, tools: &[&str]) -> Value {
     let functions = |wrap: &dyn Fn(&str) -> Value| tools.iter().map(|name| wrap(name)).collect::<Vec<_>>();
     match api {
@@ -110,12 +110,12 @@ pub(crate) fn question(api: &str, prompt: &str, stream: bool, tools: &[&str]) ->
     }
 }
 
-/// Where an API streams.
+/// The path at which an API streams.
 pub(crate) fn streaming(path: &str) -> String {
     path.replace(":generate", ":streamGenerate")
 }
 
-/// The words of an answer that is no stream.
+/// The text of an answer without a stream.
 pub(crate) fn words(api: &str, answer: &Value) -> String {
     let place = match api {
         "anthropic" => "/content/0/text",
@@ -126,7 +126,7 @@ pub(crate) fn words(api: &str, answer: &Value) -> String {
     answer.pointer(place).and_then(Value::as_str).unwrap_or_else(|| panic!("{answer:#}")).to_owned()
 }
 
-/// Asks in one of the APIs and takes the words of the answer.
+/// Asks one of the APIs and returns the text of the answer.
 pub(crate) fn said(server: &ModelServer, path: &str, prompt: &str) -> String {
     let answer = post(server, path, &question("chat", prompt, false, &[]));
     assert_eq!(answer.status, 200, "{}", answer.body);

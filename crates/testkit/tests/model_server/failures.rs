@@ -1,8 +1,8 @@
-//! Errors in the shape of each API.
+//! Tests errors in the shape of each API.
 
 use crate::model_server::client::{APIS, post, question, server, streaming};
 
-/// Status of a failure in each API.
+/// The status of a failure in each API.
 fn statuses(step: &str) -> Vec<u16> {
     let server = server(&format!("always {step}"));
     let failed = |(api, path)| {

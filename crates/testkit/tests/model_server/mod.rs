@@ -1,4 +1,4 @@
-//! The scripted model endpoint, asked over plain HTTP.
+//! Tests the scripted model endpoint over plain HTTP.
 
 mod answers;
 mod breaks;

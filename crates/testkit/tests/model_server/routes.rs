@@ -1,4 +1,4 @@
-//! Which step answers which request.
+//! Tests which step answers which request.
 
 use longhaul_testkit::model_server::RequestOutcome;
 use serde_json::{Value, json};

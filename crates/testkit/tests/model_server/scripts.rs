@@ -1,4 +1,4 @@
-//! Reading scripts.
+//! Tests reading scripts.
 
 use longhaul_testkit::model_server::EndpointScript;
 

@@ -1,4 +1,4 @@
-// Answering a question where it is shown; or the reason why that is not possible here.
+// The form that answers a question, or the reason why this page cannot.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -74,7 +74,7 @@ interface WaysProps {
   say: (answer: Answer) => void;
 }
 
-/** What is being typed, if anything. */
+/** The form that is open, if there is one. */
 type Typing = "reason" | "value" | undefined;
 
 function Ways({ question, busy, say }: WaysProps) {

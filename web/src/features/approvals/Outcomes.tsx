@@ -1,4 +1,4 @@
-// What came of the answers that were given on this page.
+// The results of the answers that were given on this page.
 
 import { useQuery } from "@tanstack/react-query";
 import { Note } from "../../ui/Note";

@@ -1,4 +1,4 @@
-// A question, and everything that is needed to answer it.
+// A question, with everything that a person needs to answer it.
 
 import type { ReactNode } from "react";
 import type { Question } from "../../api/types";

@@ -1,4 +1,4 @@
-// What can be said to a question, kind by kind.
+// The possible answers to a question, by its kind.
 
 import type { Answer, Question } from "../../api/types";
 import { capital } from "../../ui/format";
@@ -9,12 +9,12 @@ export interface Choice {
   look: "main" | "plain" | "danger";
 }
 
-/** How what can be done about a machine is offered: waiting harms nothing. */
+/** The look of each choice about a machine: waiting is harmless. */
 const LOOKS: Record<string, Choice["look"]> = { wait: "main", cancel: "danger" };
 
-/** The answers that need nothing typed. */
+/** The answers that need no typing. */
 export function choicesFor({ kind, choices = [], needed }: Question): Choice[] {
-  // Several people can only agree on yes or no.
+  // If several people must agree, only yes and no are possible.
   if (needed) return [{ title: "Approve", answer: "approve", look: "main" }];
   const own = choices.map((choice): Choice => ({ title: choice, answer: { value: { value: choice } }, look: "plain" }));
   switch (kind) {
@@ -38,19 +38,19 @@ export function choicesFor({ kind, choices = [], needed }: Question): Choice[] {
   }
 }
 
-/** How far a question is that several people have to approve. */
+/** The progress of a question that several people must approve. */
 export function progressOf({ needed, approved = [] }: Pick<Question, "needed" | "approved">): string | undefined {
   if (!needed) return undefined;
   const names = approved.map(({ by }) => by).join(", ");
   return `${approved.length} of ${needed} approvals${names ? `, approved by ${names}` : ""}`;
 }
 
-/** What it takes to say no, if that is an answer. */
+/** What a denial needs, if the question can be denied. */
 export function denialFor({ kind }: Question): string | undefined {
   return kind === "question" || kind === "machine" ? undefined : kind === "operator" ? "Give up" : "Deny";
 }
 
-/** What a value that is typed means, if one can be. */
+/** The meaning of a typed value, if the question accepts one. */
 export function typedFor({ kind, choices = [], needed }: Question): { title: string; means: "edit" | "value" } | undefined {
   if (needed) return undefined;
   if (kind === "question") return choices.length ? undefined : { title: "Answer", means: "value" };

@@ -1,10 +1,10 @@
-// What came of answers: kept after the question is gone, so that whoever answered reads it.
+// The results of answers. They stay after the question is gone, so that the user can read them.
 
 import type { ApiError } from "../../api/client";
 import type { CommandOutcome, Problem } from "../../api/types";
 import { capital, moment } from "../../ui/format";
 
-/** An answer that was given on this page, and what came of it. */
+/** An answer that was given on this page, and its result. */
 export interface Outcome {
   run: string;
   path: string;
@@ -15,10 +15,10 @@ export interface Outcome {
 /** The key of the list among the queries. */
 export const OUTCOMES = ["outcomes"];
 
-/** So many are kept; older ones have been read. */
+/** The number of results that are kept; the user has read older ones. */
 const KEPT = 5;
 
-/** What becomes of a run, in words of a page: nobody types commands here. */
+/** What happens to a run, in words for a page, without commands. */
 const FOLLOWS: Record<string, string> = {
   continues: "The run continues.",
   needs_engine: "No engine is running it: start a worker, or resume it.",
@@ -31,7 +31,7 @@ const FOLLOWS: Record<string, string> = {
   stored: "No engine has applied it yet.",
 };
 
-/** An answer that was applied: the run continues, or what else follows. */
+/** The result of an applied answer: the run continues, or something else follows. */
 export function applied({ run, step, outcome, then, message }: CommandOutcome): Outcome {
   const follows = FOLLOWS[then] ?? "";
   const why = message ? `: ${message}` : "";
@@ -39,7 +39,7 @@ export function applied({ run, step, outcome, then, message }: CommandOutcome): 
   return { run, path: step ?? "", tone: "good", text: `${done}. ${follows.endsWith(".") ? follows : `${follows}${why}.`}` };
 }
 
-/** An answer that was rejected because somebody else was first; nothing for any other error. */
+/** The result of an answer that was rejected because another person was first; `undefined` for any other error. */
 export function tooLate(run: string, path: string, { problem }: Pick<ApiError, "problem">): Outcome | undefined {
   const { first } = problem;
   if (!first) return undefined;
@@ -47,13 +47,13 @@ export function tooLate(run: string, path: string, { problem }: Pick<ApiError, "
   return { run, path, tone: "bad", text: `Your answer was not applied. ${who} ${first.what} it at ${moment(first.at)}.` };
 }
 
-/** The list with one more, newest first; one line for each question. */
+/** The list with one more result, newest first; one line per question. */
 export function added(list: Outcome[] | undefined, outcome: Outcome): Outcome[] {
   const others = (list ?? []).filter(({ run, path }) => run !== outcome.run || path !== outcome.path);
   return [outcome, ...others].slice(0, KEPT);
 }
 
-/** Whether an error says that somebody else was first. */
+/** Whether an error says that another person was first. */
 export function isTooLate(problem: Problem | undefined): boolean {
   return problem?.first !== undefined;
 }

@@ -1,4 +1,4 @@
-// What is kept about runs beyond their end: what gates decided, how reliable things are held to be, whom to ask next time.
+// Data that outlives runs: decisions of gates, changes of reliability, recommendations of agents.
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -26,7 +26,7 @@ import { StepList } from "./steps/StepList";
 const TABS = ["steps", "picture", "log", "files", "summary"] as const;
 type Tab = (typeof TABS)[number];
 
-/** What the address of the page says is looked at. */
+/** The selection in the address of the page. */
 export interface RunSearch {
   step?: Path;
   tab?: Tab;
@@ -84,7 +84,7 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
   );
 }
 
-/** The picture, as tall as the window lets it be. */
+/** The picture, as tall as the window allows. */
 function Beside() {
   return (
     <div ref={useRest()} className={styles.right}>
@@ -106,15 +106,15 @@ function RunTabs({ chosen, wide }: { chosen: Tab; wide: boolean }) {
   );
 }
 
-/** What is looked at: the step that the address names, and turns of loops. */
+/** The selection: the step in the address, and turns of loops. */
 function useLook(fold: Fold, search: RunSearch): View {
   const navigate = useNavigate({ from: "/runs/$run" });
   const { graph } = fold.head.picture;
-  // The picture of a run never changes; each snapshot brings it again.
+  // The picture of a run never changes; each snapshot contains it again.
   const places = useMemo(() => new Places(graph), [graph.nodes.length]);
   const [turns, setTurns] = useState<Turns>(new Map());
   const setTurn = useCallback((key: string, turn: number | undefined) => setTurns((before) => withTurn(before, key, turn)), []);
-  // Whatever tab it was chosen in: the step is among the steps.
+  // A chosen step is shown in the tab of the steps, whichever tab it was chosen in.
   const select = useCallback((step: Path) => void navigate({ search: { step }, replace: true, resetScroll: false }), [navigate]);
   const now = useNow(fold.head.ended_at === undefined);
   return { places, turns, setTurn, selected: search.step, select, now };

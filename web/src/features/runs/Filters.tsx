@@ -1,4 +1,4 @@
-// What is shown of all runs.
+// The filters for the list of runs.
 
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
@@ -43,7 +43,7 @@ export function Filters({ filter, workflows }: { filter: Filter; workflows: stri
   );
 }
 
-/** Searches once nothing was typed for a moment. */
+/** Searches after a pause in typing. */
 function SearchBox({ filter, show }: { filter: Filter; show: (filter: Filter) => void }) {
   const [typed, type] = useState(filter.text ?? "");
   useEffect(() => {

@@ -1,4 +1,4 @@
-// A run in a line: how it stands, what it is, whom it waits for, how long, how much.
+// A run in one line: its status, its name, what it waits for, its duration and its cost.
 
 import { Link } from "@tanstack/react-router";
 import type { RunRow } from "../../api/types";
@@ -36,7 +36,7 @@ function isOver({ status }: RunRow): boolean {
   return status === "succeeded" || status === "failed" || status === "cancelled";
 }
 
-/** Whom it waits for, or why it failed. */
+/** What it waits for, or why it failed. */
 function Waits({ row: { status, summary } }: { row: RunRow }) {
   if (status === "failed" && summary.message)
     return (

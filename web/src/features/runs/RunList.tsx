@@ -1,4 +1,4 @@
-// The list itself. Only what is on the screen is made, so ten thousand runs are as fast as ten.
+// The list itself. Only the visible rows are made, so ten thousand runs are as fast as ten.
 
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";

@@ -1,4 +1,4 @@
-// All runs, newest first, as they are now.
+// All runs, newest first, live.
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -11,7 +11,7 @@ import { RunList } from "./RunList";
 import styles from "./runs.module.css";
 
 export function RunsPage({ filter }: { filter: Filter }) {
-  // Read here and not when they are needed: a page is drawn again only for what it has read.
+  // Read here and not later: a page is drawn again only for values that it has read.
   const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(runsQuery(filter));
   const more = () => hasNextPage && !isFetching && void fetchNextPage();
   const names = useQuery(workflowsQuery).data?.workflows.map((workflow) => workflow.name) ?? [];
@@ -45,7 +45,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
   );
 }
 
-/** Says to screen readers how many runs wait for a person, when that changes. */
+/** Tells screen readers how many runs wait for a person, when that changes. */
 function Announcer({ runs }: { runs: RunRow[] }) {
   const waiting = runs.filter((run) => run.status === "waiting").length;
   return (

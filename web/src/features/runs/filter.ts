@@ -1,4 +1,4 @@
-// Which runs are looked at, as the address of the page says it.
+// The filter for runs, in the address of the page.
 
 import type { Status } from "../../api/types";
 
@@ -16,7 +16,7 @@ export function readFilter(search: Record<string, unknown>): Filter {
   return { ...(status.length ? { status } : {}), ...text("workflow"), ...text("text") };
 }
 
-/** With a status more, or less. */
+/** The filter with one status more, or less. */
 export function toggled(filter: Filter, status: Status): Filter {
   const { status: before = [], ...rest } = filter;
   const after = before.includes(status) ? before.filter((one) => one !== status) : [...before, status];

@@ -1,4 +1,4 @@
-// Steps that somebody does, each with the way to its run.
+// Steps that workers are running, each with a link to its run.
 
 import { Link } from "@tanstack/react-router";
 import type { Duty } from "../../api/types";

@@ -1,4 +1,4 @@
-// What nobody has taken yet: because all who can are busy, or because nobody can.
+// Steps that no worker has claimed: all suitable workers are busy, or there is none.
 
 import type { OpenDuty } from "../../api/types";
 import { Note } from "../../ui/Note";
@@ -28,7 +28,7 @@ export function Waiting({ waiting }: { waiting: OpenDuty[] }) {
   );
 }
 
-/** The step, which the link before the sentence has named. */
+/** The sentence without the step, which the link before it names. */
 const NAMED = /^`[^`]*` /;
 
 function List({ open }: { open: OpenDuty[] }) {

@@ -1,4 +1,4 @@
-// A worker: where it is, what it can do, how much it does.
+// A worker: its machine, its labels, and its work.
 
 import type { Worker } from "../../api/types";
 import { ago, count, duration, moment } from "../../ui/format";
@@ -39,7 +39,7 @@ export function WorkerCard({ worker, now }: { worker: Worker; now: number }) {
   );
 }
 
-/** In shape, colour and word. */
+/** The state, by shape, colour and word. */
 function State({ worker: { silent, busy } }: { worker: Worker }) {
   const [status, tone, word] = silent
     ? (["failed", "bad", "silent"] as const)

@@ -1,4 +1,4 @@
-// Who does the work of runs, on what, and what waits for somebody who can.
+// The workers, their work, and the steps that wait for a worker.
 
 import { useQuery } from "@tanstack/react-query";
 import { aboutQuery, workersQuery } from "../../api/queries";
@@ -14,7 +14,7 @@ import styles from "./workers.module.css";
 export function WorkersPage() {
   const { data, error, dataUpdatedAt } = useQuery(workersQuery);
   const about = useQuery(aboutQuery).data;
-  // Workers are seen by the clock of the store, which is not that of the browser.
+  // Times of workers use the clock of the store, not the clock of the browser.
   const now = (data?.now ?? 0) + Math.max(useNow(true) - dataUpdatedAt, 0);
   return (
     <section aria-labelledby="workers" className={styles.page}>
@@ -39,7 +39,7 @@ export function WorkersPage() {
         <section className={styles.part} aria-label="Done by commands">
           <h2>Done by commands</h2>
           <p className="quiet">
-            By <code>longhaul run</code> or <code>resume</code> at some terminal, which do their own run and are no workers.
+            <code>longhaul run</code> and <code>longhaul resume</code> do the steps of their own run. They are not workers.
           </p>
           <Duties duties={data.others} />
         </section>
@@ -63,7 +63,7 @@ function Nobody({ about }: { about: About | undefined }) {
   );
 }
 
-/** How to have more of them. */
+/** How to add workers. */
 function More({ about }: { about: About | undefined }) {
   const isShared = about?.store.startsWith("postgres");
   return (

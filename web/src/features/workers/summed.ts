@@ -1,4 +1,4 @@
-// Workers in a line.
+// A summary of the workers in one line.
 
 import type { Roster } from "../../api/types";
 import { count } from "../../ui/format";

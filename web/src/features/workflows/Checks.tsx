@@ -1,4 +1,4 @@
-// What the checker found, each with its line and its remedy.
+// The findings of the checker, each with its line and its fix.
 
 import type { Diagnostic } from "../../api/types";
 import { Note } from "../../ui/Note";

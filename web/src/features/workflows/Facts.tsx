@@ -1,4 +1,4 @@
-// What a workflow takes, may use, and did last.
+// The inputs, the limits and the last runs of a workflow.
 
 import { Link } from "@tanstack/react-router";
 import type { RunRow, Workflow } from "../../api/types";

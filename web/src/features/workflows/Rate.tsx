@@ -1,4 +1,4 @@
-// How often a workflow went well.
+// How often a workflow succeeded.
 
 import type { Tally } from "../../api/types";
 import styles from "./workflows.module.css";

@@ -1,4 +1,4 @@
-// Starting a run: the task, and the inputs by their types.
+// Starts a run: asks for the task, and for the inputs by their types.
 
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -16,7 +16,7 @@ type Texts = Record<string, string>;
 
 export function RunDialog({ workflow: { name, inputs }, close }: { workflow: Workflow; close: () => void }) {
   const navigate = useNavigate();
-  // One key for this dialog: pressing twice starts once.
+  // One key per dialog: two clicks start one run.
   const [key] = useState(newKey);
   const [task, setTask] = useState("");
   const [texts, setTexts] = useState<Texts>(() =>
@@ -73,7 +73,7 @@ function isRequired(input: Input): boolean {
   return input.default === undefined && !input.optional;
 }
 
-/** What was typed, as values. What is left empty and may be is left out. */
+/** The typed texts as values. Empty optional inputs are left out. */
 function readInputs(inputs: Record<string, Input>, texts: Texts): { values: Record<string, Json>; wrong: Texts } {
   const values: Record<string, Json> = {};
   const wrong: Texts = {};

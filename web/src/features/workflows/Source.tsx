@@ -1,4 +1,4 @@
-// The text of a workflow, with the lines that the checker complains about marked.
+// The text of a workflow, with marks on the lines that have findings.
 
 import type { Diagnostic } from "../../api/types";
 import { pieces } from "./highlight";

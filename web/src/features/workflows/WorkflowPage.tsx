@@ -1,4 +1,4 @@
-// One workflow: what it does, what it takes, how it went, and its text.
+// One workflow: its steps, its inputs, its runs, and its text.
 
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";

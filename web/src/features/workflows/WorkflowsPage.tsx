@@ -42,7 +42,7 @@ export function WorkflowsPage() {
   );
 }
 
-/** Those of the project and of the user before those that everybody has. */
+/** Workflows of the project and of the user come before built-in ones. */
 function own(rows: WorkflowRow[]): WorkflowRow[] {
   const comesWith = (row: WorkflowRow) => Number(row.origin === "builtin");
   return rows.toSorted((a, b) => comesWith(a) - comesWith(b));

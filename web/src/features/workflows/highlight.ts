@@ -1,4 +1,4 @@
-// YAML in colours: what a piece of a line is, as far as one line tells.
+// Highlights YAML, line by line.
 
 export type Piece = { kind: "key" | "comment" | "text" | "value" | "template" | "plain"; text: string };
 
@@ -27,7 +27,7 @@ export function pieces(line: string): Piece[] {
 function next(rest: string, before: Piece | undefined): Piece {
   for (const [kind, rule] of RULES) {
     const text = rule.exec(rest)?.[0];
-    // A sign of number inside of a word begins no comment.
+    // A `#` inside a word does not start a comment.
     if (text && !(kind === "comment" && before && !/\s$/.test(before.text))) return { kind, text };
   }
   return { kind: "plain", text: rest };

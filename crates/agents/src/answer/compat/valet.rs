@@ -1,11 +1,11 @@
-//! An answer as Valet reads it: a fenced object, a leading one, or the first one that is closed.
+//! Reads an answer as Valet does: a fenced object, a leading one, or the first complete one.
 
 use longhaul_core::Json;
 use longhaul_core::value;
 
 use crate::answer::{AnswerProblem, find};
 
-/// The object of an answer; whether it fits is for its schema to say.
+/// The object of an answer; the caller checks it against the schema.
 pub fn object(text: &str) -> Result<Json, AnswerProblem> {
     let found = fenced(text).or_else(|| leading(text)).or_else(|| first(text));
     found.ok_or_else(|| AnswerProblem("the answer contains no JSON object".to_owned()))

@@ -1,7 +1,7 @@
-//! An answer as workhorse-agent reads it: the first fenced object, else everything from the first brace to the last.
+//! Reads an answer as workhorse-agent does: the first fenced object, else everything from the first brace to the last.
 //!
-//! **Invariant:** what it accepts and what it refuses is what workhorse-agent 0.1.0 does, surprises included: two bare objects
-//! are none, and a broken fence before a good object spoils it.
+//! **Invariant:** it accepts and refuses exactly what workhorse-agent 0.1.0 does, surprises included: two bare objects
+//! are refused, and a broken fence before a good object spoils the answer.
 
 use longhaul_core::Json;
 use longhaul_core::value;
@@ -9,7 +9,7 @@ use serde_json::Map;
 
 use crate::answer::AnswerProblem;
 
-/// The declared keys of an answer, and no others. Without keys the answer is not looked at.
+/// The declared keys of an answer, and no others. Without declared keys the answer is not parsed.
 pub fn outputs(text: &str, keys: &[&str]) -> Result<Map<String, Json>, AnswerProblem> {
     if keys.is_empty() {
         return Ok(Map::new());
@@ -24,7 +24,7 @@ pub fn outputs(text: &str, keys: &[&str]) -> Result<Map<String, Json>, AnswerPro
     Ok(keys.iter().filter_map(|key| found.shift_remove_entry(*key)).collect())
 }
 
-/// Three backticks, perhaps `json`, an object, three backticks: the first place where that holds, and the shortest object.
+/// The first place with three backticks, perhaps `json`, an object and three backticks; and the shortest object there.
 fn fenced(text: &str) -> Option<&str> {
     let mut at = 0;
     while let Some(fence) = text[at..].find("```").map(|offset| at + offset) {
@@ -54,7 +54,7 @@ fn parse(text: &str) -> Option<Map<String, Json>> {
     }
 }
 
-/// Python reads `NaN` and `Infinity`; no value here can be one, so they are null.
+/// Python reads `NaN` and `Infinity`. JSON values cannot hold them, so they become null.
 fn without_nan(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut quoted, mut rest) = (false, text);

@@ -1,8 +1,8 @@
-//! The command line of a turn, read as strictly as the real program would.
+//! Reads the command line of a turn as strictly as the real program does.
 
 use std::path::Path;
 
-/// Whom it stands in for.
+/// The agent that this program replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agent {
     Claude,
@@ -12,7 +12,7 @@ pub(crate) enum Agent {
     Opencode,
 }
 
-/// What was asked of it.
+/// The request on the command line.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) agent: Agent,
@@ -40,7 +40,7 @@ impl Agent {
         }
     }
 
-    /// The prompt, out of what it reads: Claude is sent messages.
+    /// The prompt from standard input: Claude receives messages.
     pub(crate) fn heard(self, stdin: String) -> String {
         let text = |line: &str| {
             let message: serde_json::Value = serde_json::from_str(line).ok()?;
@@ -52,7 +52,7 @@ impl Agent {
         }
     }
 
-    /// What it says about its version.
+    /// The answer to `--version`.
     pub(crate) fn version(self) -> &'static str {
         match self {
             Self::Claude => "2.1.325 (Claude Code)",
@@ -67,7 +67,7 @@ impl Agent {
         if self == Self::Gemini { 42 } else { 1 }
     }
 
-    /// Flags that stand alone.
+    /// Flags without a value.
     fn switches(self) -> &'static [&'static str] {
         match self {
             Self::Claude => &["-p", "--verbose", "--include-partial-messages", "--strict-mcp-config", SKIP],
@@ -182,7 +182,7 @@ impl Call {
         }
     }
 
-    /// The session: the one that was asked for, or one of its own making.
+    /// The session that the caller named, or a new one.
     pub(crate) fn session(&self) -> String {
         let asked = self.resume.as_ref().or(self.new.as_ref());
         asked.cloned().unwrap_or_else(|| format!("ses_{}", std::process::id()))

@@ -1,8 +1,9 @@
-//! A stand-in for the agents that are programs of others, for tests: it takes their command lines, speaks their streams, and
-//! does what a scenario in `FAKE_AGENT` says, to its own process too.
+//! Replaces real agent programs in tests: it accepts their command lines, prints their streams, and plays the scenario
+//! in `FAKE_AGENT`, which can also harm its own process.
 //!
-//! Which one it is follows from the name it is started by, so a link called `claude` is Claude Code. A flag that the real one
-//! does not know is refused, and so is a session that is not there, in the real one's words. Sessions live below `HOME`.
+//! The name under which it starts decides which agent it is: a link with the name `claude` is Claude Code. It refuses a
+//! flag that the real one does not know, and a session that does not exist, with the real one's words. Sessions are
+//! below `HOME`.
 //!
 //! A scenario is a list of acts, separated by `;`. Acts that play themselves come first, and the last one ends the turn:
 //!
@@ -31,7 +32,7 @@ use scenario::Act;
 use session::Sessions;
 use voice::Voice;
 
-/// What each turn uses.
+/// The tokens of each turn.
 const INPUT_TOKENS: u64 = 1000;
 const CACHED_TOKENS: u64 = 200;
 const OUTPUT_TOKENS: u64 = 30;
@@ -88,7 +89,7 @@ fn perform(act: &Act, voice: &Voice<'_>, prompt: &str) -> u8 {
     0
 }
 
-/// A session that is not there, or there already: some say so in their stream, most on the other one.
+/// Refuses a session that does not exist, or exists already: some agents say so in their stream, most on stderr.
 fn refuse(call: &Call, refusal: &str) -> ExitCode {
     match Voice::new(call, 0).refuse(refusal) {
         Some(code) => ExitCode::from(code),

@@ -1,4 +1,4 @@
-//! What it does, as `FAKE_AGENT` says.
+//! Reads the scenario in `FAKE_AGENT`.
 
 /// One act.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) enum Act {
     Crash,
 }
 
-/// What the service behind the model refuses with.
+/// The error of the service behind the model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Failure {
     RateLimit,
@@ -34,7 +34,7 @@ pub(crate) enum Failure {
     ServerError,
 }
 
-/// The acts of the scenario; without one, it says hello.
+/// The acts of the scenario; without one, the agent says hello.
 pub(crate) fn read() -> Vec<Act> {
     let text = std::env::var("FAKE_AGENT").unwrap_or_else(|_| "text hello".to_owned());
     text.split(';').map(|act| read_act(act.trim())).collect()

@@ -1,4 +1,4 @@
-//! Sessions as files below the home folder; each holds how many turns it had.
+//! Keeps sessions as files below the home folder; each file holds the number of its turns.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ impl Sessions {
         Self { folder: home.join(".fake-agent").join(call.agent.name()) }
     }
 
-    /// Begins a turn, and says how many the session has with it.
+    /// Starts a turn, and returns the number of turns including this one.
     pub(crate) fn begin(&self, call: &Call) -> Result<u64, String> {
         let id = call.session();
         let file = self.folder.join(&id);

@@ -1,7 +1,7 @@
-//! What Claude Code says: one JSON object a line, a `result` at the end of each answer.
+//! Reads the stream of Claude Code: one JSON object per line, and a `result` at the end of each answer.
 //!
-//! `subtype: success` does not mean success: a request that failed for good is one with `is_error`. A turn has several
-//! results where something runs in the background: what is said after the last one counts, and each tells a part of what was used.
+//! `subtype: success` does not mean success: a request that failed for good has `is_error`. A turn with background
+//! tasks has several results: the text after the last one counts, and each reports a part of the usage.
 
 use indexmap::IndexSet;
 use longhaul_core::Json;
@@ -12,18 +12,18 @@ use super::super::summary;
 use super::usage::Ledger;
 use crate::contract::{AgentTrouble, Ending, Errand, Exit, Meter, Reader, TranscriptEntry, Turn, TurnSession};
 
-/// What asks a person something.
+/// The tool that asks a person.
 const QUESTION_TOOL: &str = "AskUserQuestion";
-/// What its own schema check is called with.
+/// The tool of its own schema check.
 const SCHEMA_TOOL: &str = "StructuredOutput";
-/// The model of messages that no model wrote.
+/// The model name of messages that no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
-/// Why a turn ended that had no money left.
+/// The reason of a turn that ended without money.
 const OUT_OF_MONEY: &str = "budget_exhausted";
-/// Stops that are no trouble.
+/// Stop reasons that are not a problem.
 const ORDINARY: [&str; 3] = ["end_turn", "tool_use", "stop_sequence"];
 
-/// So often a key is refused until nobody believes in it: a login may have been renewed meanwhile.
+/// After this many refusals a key counts as invalid; one refusal may come from a login that is being renewed.
 const REFUSALS: u64 = 2;
 
 /// The reader of a turn.
@@ -31,11 +31,11 @@ pub(super) struct Stream {
     notes: Notes,
     errand: Errand,
     ledger: Ledger,
-    /// What was last told of it.
+    /// The usage that was last reported.
     told: Meter,
-    /// Whether nothing runs in the background.
+    /// Whether no background task is running.
     is_alone: bool,
-    /// What its own schema check was last called with.
+    /// The last input of its own schema check.
     shaped: Option<Json>,
     questions: IndexSet<String>,
     limit_resets_ms: Option<i64>,
@@ -82,7 +82,7 @@ impl Stream {
                 self.is_alone = event.items("/tasks").is_empty();
                 background(event)
             }
-            // Something in the background has ended, and the agent is told.
+            // A background task has ended, and the agent gets its result.
             "init" if self.notes.is_answered() => self.notes.goes_on(),
             "compact_boundary" => self.shortened(event),
             "informational" | "model_fallback" | "model_refusal_no_fallback" if !event.text("/content").is_empty() => {
@@ -127,7 +127,7 @@ impl Stream {
         vec![TranscriptEntry::Notice { text }]
     }
 
-    /// It shortens its context by itself too; only where that is the errand does it matter how it went.
+    /// Claude also compacts by itself; the result matters only if compacting is the errand.
     fn compacted(&mut self, shorter: bool) {
         if self.errand == Errand::Compact {
             self.notes.ending.trouble.compacted = Some(shorter);
@@ -145,7 +145,7 @@ impl Stream {
             return self.synthetic(event);
         }
         self.notes.trying_again = None;
-        // What a helper of the agent says is not what the agent says.
+        // A message of a subagent is not the agent's own message.
         let own = event.at("/parent_tool_use_id").is_null();
         let mut entries: Vec<TranscriptEntry> =
             event.items("/message/content").iter().filter_map(|block| self.block(block, own)).collect();
@@ -162,7 +162,7 @@ impl Stream {
         vec![self.count().unwrap_or(TranscriptEntry::Alive)]
     }
 
-    /// What the program says in the name of the model: why a request failed for good, or what came of a command.
+    /// Text that the program writes in the model's name: why a request failed for good, or the result of a command.
     fn synthetic(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let text = event::said(event.at("/message/content"));
         let (status, code) = (event.status("/api_error_status"), event.word("/error"));
@@ -201,7 +201,7 @@ impl Stream {
         self.questions.insert(id.to_owned());
     }
 
-    /// What was used, if that is more than was told.
+    /// The usage, if it grew since the last report.
     fn count(&mut self) -> Option<TranscriptEntry> {
         let used = self.ledger.used();
         (std::mem::replace(&mut self.told, used) != used).then_some(TranscriptEntry::Usage { meter: used })
@@ -215,7 +215,7 @@ impl Stream {
 
     fn tool_result(&mut self, block: &Json) -> TranscriptEntry {
         let (id, ok) = (block.text("/tool_use_id").to_owned(), !block.is("/is_error"));
-        // A question that was answered is none any more.
+        // An answered question is not open any more.
         if ok && self.questions.swap_remove(&id) {
             self.notes.ending.trouble.question = None;
         }
@@ -230,7 +230,7 @@ impl Stream {
         match status {
             "rejected" => {
                 self.limit_resets_ms = event.at("/rate_limit_info/resetsAt").as_i64().map(|s| s.saturating_mul(1000));
-                // It may end without a word more.
+                // The agent may end without another message.
                 let message = format!("usage limit reached: {kind}");
                 let code = Some("rate_limit".to_owned());
                 self.notes.trying_again = Some(AgentTrouble { code, message, ..AgentTrouble::default() });
@@ -272,12 +272,12 @@ impl Stream {
                 self.notes.ending.text = text.unwrap_or_default();
             }
             Errand::Compact if ending.trouble.compacted == Some(true) => {}
-            // That it failed stands nowhere in the result.
+            // The result does not say that compacting failed.
             Errand::Compact => ending.trouble = AgentTrouble { is_error: true, compacted: Some(false), ..last },
         }
     }
 
-    /// Whether the money was used up with the last word of an answer: what it has said is whole, and paid for.
+    /// Whether the budget ran out with the last word of an answer: the answer is complete and paid for.
     fn is_finished(&mut self, event: &Json) -> bool {
         if event.text("/terminal_reason") != OUT_OF_MONEY || !self.is_alone {
             return false;
@@ -299,14 +299,13 @@ impl Stream {
     }
 }
 
-/// What it does beside its answers, by what people call it.
+/// The background tasks, by their names for people.
 fn background(event: &Json) -> TranscriptEntry {
     let name = |task: &Json| task.word("/description").or_else(|| task.word("/task_id")).unwrap_or_default();
     TranscriptEntry::Background { tasks: event.items("/tasks").iter().map(name).collect() }
 }
 
-/// The word that says most: why the loop ended, what exactly failed, what the last message was marked with, what the
-/// service called it.
+/// The most specific code: why the loop ended, what failed, the mark of the last message, or the service's own code.
 fn code(event: &Json, marked: Option<String>) -> Option<String> {
     let limit = event.word("/subtype").filter(|word| word.starts_with("error_max"));
     let reason = event.word("/terminal_reason").filter(|word| word != "api_error" && word != "completed");

@@ -1,4 +1,4 @@
-//! What Claude Code says it has used: of a request, of a turn, of a session.
+//! Reads the usage that Claude Code reports: of a request, of a turn, of a session.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -7,7 +7,7 @@ use super::super::event::Look;
 use super::super::notes::{less, most, sum};
 use crate::contract::Meter;
 
-/// Of one request, or of the requests of the agent itself.
+/// The usage of one request, or of the agent's own requests.
 pub(super) fn of_request(usage: &Json) -> Meter {
     let cached = usage.count("/cache_read_input_tokens");
     let written = usage.count("/cache_creation_input_tokens");
@@ -19,7 +19,7 @@ pub(super) fn of_request(usage: &Json) -> Meter {
     }
 }
 
-/// Of all models together, helpers and side requests too.
+/// The usage of all models, including subagents and side requests.
 pub(super) fn of_models(models: &Json, usd: &Json) -> Meter {
     let all = models.as_object().into_iter().flat_map(|models| models.values().map(of_model));
     let total = all.fold(Meter::default(), sum);
@@ -37,32 +37,32 @@ fn of_model(model: &Json) -> Meter {
     }
 }
 
-/// What a turn has used. A turn has several results where something ran in the background, and each tells its part; what
-/// the stream shows of every message is the least that it can be.
+/// The usage of a turn. A turn with background tasks has several results, and each reports its part. The usage that the
+/// stream shows for every message is the minimum.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     before: Meter,
-    /// What the session had used before the first result.
+    /// The usage of the session before the first result.
     base: Option<Meter>,
-    /// The parts of all results.
+    /// The sum of the parts of all results.
     parts: Meter,
-    /// What all results tell, by whichever of their numbers is larger.
+    /// The sum of all results, with the larger of their two numbers each.
     told: Meter,
-    /// What the stream shows, by message.
+    /// The usage that the stream shows, by message.
     shown: IndexMap<String, Meter>,
-    /// The sum of that when the last result came.
+    /// That sum when the last result came.
     settled: Meter,
     /// The message that is being written.
     writing: String,
 }
 
 impl Ledger {
-    /// For a turn whose session has used this much before it.
+    /// For a turn whose session has already used this much.
     pub(super) fn new(before: Meter) -> Self {
         Self { before, ..Self::default() }
     }
 
-    /// A message comes in several events, of which each says more about what it used.
+    /// Notes the usage of a message. A message comes in several events, and each one reports more of its usage.
     pub(super) fn message(&mut self, id: &str, usage: &Json) {
         if !id.is_empty() && usage.is_object() {
             let known = self.shown.entry(id.to_owned()).or_default();
@@ -70,7 +70,7 @@ impl Ledger {
         }
     }
 
-    /// A part of a message as it is written. Only the end of it says how long it became.
+    /// Notes a part of a message. Only its end says how long the message became.
     pub(super) fn part(&mut self, event: &Json) {
         match event.text("/type") {
             "message_start" => {
@@ -82,7 +82,7 @@ impl Ledger {
         }
     }
 
-    /// A result tells what was used since the last one, and what the session has used in all, which is returned.
+    /// Notes a result: the usage since the last one. Returns the total of the session.
     pub(super) fn result(&mut self, result: &Json) -> Meter {
         let total = of_models(result.at("/modelUsage"), result.at("/total_cost_usd"));
         let since = result.at("/model_usage_since_last_result");
@@ -100,12 +100,12 @@ impl Ledger {
         total
     }
 
-    /// What was used so far.
+    /// The usage so far.
     pub(super) fn used(&self) -> Meter {
         sum(most(self.told, self.settled), less(self.all_shown(), self.settled))
     }
 
-    /// Whether something was used that no result has told.
+    /// Whether something was used that no result has reported.
     pub(super) fn is_open(&self) -> bool {
         self.all_shown() != self.settled
     }

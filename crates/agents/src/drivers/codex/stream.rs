@@ -1,7 +1,7 @@
-//! What Codex says: threads, turns and items, one JSON object a line.
+//! Reads the stream of Codex: threads, turns and items, one JSON object per line.
 //!
-//! What was used is counted from the beginning of the thread. No status and no code comes with an error, only words; what
-//! the words say about them is taken from there.
+//! Usage counts from the start of the thread. An error has no status and no code, only words; Longhaul reads both from
+//! the words.
 
 use indexmap::IndexSet;
 use longhaul_core::Json;
@@ -11,7 +11,7 @@ use super::super::notes::Notes;
 use super::super::summary;
 use crate::contract::{AgentTrouble, Ending, Exit, Meter, Reader, TranscriptEntry, Turn, TurnSession};
 
-/// Said while it tries again.
+/// The message while it retries.
 const RECONNECTING: &str = "Reconnecting...";
 
 /// The reader of a turn.
@@ -108,7 +108,7 @@ impl Stream {
     }
 }
 
-/// Items that are tools, with what they are used for.
+/// The entry for an item that is a tool call.
 fn call(item: &Json) -> Option<TranscriptEntry> {
     let (input, summary) = match item.text("/type") {
         "command_execution" => (with(item, &["command"]), summary::line(item.text("/command"))),
@@ -133,7 +133,7 @@ fn with(item: &Json, keys: &[&str]) -> Json {
     keys.iter().filter_map(|key| item.get(*key).map(|value| ((*key).to_owned(), value.clone()))).collect()
 }
 
-/// What the words of an error say: they may be the body of an answer, or mention a status.
+/// The problem in the words of an error: they may be a response body, or mention a status.
 fn read_trouble(message: &str) -> AgentTrouble {
     let body = event::read(message).unwrap_or_default();
     AgentTrouble {

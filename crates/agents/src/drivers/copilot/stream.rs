@@ -1,7 +1,7 @@
-//! What Copilot says: events with `data`, one JSON object a line, `result` last.
+//! Reads the stream of Copilot: events with `data`, one JSON object per line, `result` last.
 //!
-//! The session's id comes only with the `result`, but it was ours from the start. What was used stands in a file beside the
-//! stream, counted from the beginning of the session.
+//! The session's id comes only with the `result`, but Longhaul chose it at the start. The usage is in a file beside the
+//! stream, and counts from the start of the session.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use super::super::notes::{Notes, sum};
 use super::super::summary;
 use crate::contract::{AgentTrouble, Ending, Errand, Exit, Meter, Reader, TranscriptEntry, Turn, TurnSession};
 
-/// What asks a person something.
+/// The tool that asks a person.
 const QUESTION_TOOL: &str = "ask_user";
-/// A tool that was not allowed ends with this code.
+/// The code of a tool that was denied.
 const DENIED: &str = "denied";
 
 /// The reader of a turn.
@@ -103,7 +103,7 @@ impl Stream {
         vec![TranscriptEntry::Alive]
     }
 
-    /// Its own word for most errors is `query`; the service's word, which came with the last request, says more.
+    /// Copilot's own code for most errors is `query`; the service's code, from the last request, is more specific.
     fn failed(&mut self, data: &Json) -> Vec<TranscriptEntry> {
         let last = self.notes.trying_again.take().unwrap_or_default();
         let own = data.word("/errorType");
@@ -115,7 +115,7 @@ impl Stream {
         vec![TranscriptEntry::Notice { text: data.text("/message").to_owned() }]
     }
 
-    /// Whoever ended it, what it was waiting for says more.
+    /// Whatever ended it, the error that it was retrying says more.
     fn aborted(&mut self, data: &Json) -> Vec<TranscriptEntry> {
         let last = self.notes.trying_again.take().unwrap_or_default();
         let trouble = &mut self.notes.ending.trouble;
@@ -131,7 +131,7 @@ impl Stream {
         let ended_well = event.count("/exitCode") == 0;
         let trouble = &mut self.notes.ending.trouble;
         trouble.is_error |= !ended_well;
-        // It says nothing about that but that it went well.
+        // Copilot reports nothing about compacting except success.
         trouble.compacted = (self.errand == Errand::Compact).then_some(ended_well && !trouble.is_error);
         let session = event.text("/sessionId").to_owned();
         let mut entries: Vec<TranscriptEntry> = self.notes.session(&session, None).into_iter().collect();
@@ -146,7 +146,7 @@ impl Stream {
     }
 }
 
-/// Its input counts what came from a cache.
+/// Its input count includes cached tokens.
 fn of_model(model: &Json) -> Meter {
     Meter {
         input_tokens: model.count("/usage/inputTokens"),

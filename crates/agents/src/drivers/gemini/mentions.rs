@@ -1,15 +1,16 @@
-//! `@path` in what Gemini is told: it would open that file and send it.
+//! Escapes `@path` in prompts for Gemini, which would open that file and send it.
 //!
-//! **Invariant:** words change only where a file or folder of that name is there; then a backslash stands before the `@`.
+//! **Invariant:** the prompt changes only where a file or folder with that name exists: there a backslash is put before
+//! the `@`.
 
 use std::path::Path;
 
 use crate::contract::Turn;
 
-/// What ends a path.
+/// The characters that end a path.
 const AFTER: &[char] = &[' ', '\t', '\n', '\r', ',', ';', '!', '?', '(', ')', '[', ']', '{', '}'];
 
-/// The prompt, in which no path is opened.
+/// The prompt with all existing paths escaped.
 pub(super) fn closed(prompt: &str, turn: &Turn) -> String {
     let is_there = |path: &str| {
         let folders = turn.dirs.iter().chain([&turn.cwd]);
@@ -34,7 +35,7 @@ fn with_closed(prompt: &str, is_there: &dyn Fn(&str) -> bool) -> String {
     closed
 }
 
-/// Whether what follows an `@` names something. Where a name ends is not certain, so every end is tried.
+/// Whether the text after an `@` names an existing path. The end of a name is uncertain, so every end is tried.
 fn is_opened(after: &str, is_there: &dyn Fn(&str) -> bool) -> bool {
     if let Some(quoted) = after.strip_prefix('"') {
         return quoted.split('"').next().is_some_and(is_there);

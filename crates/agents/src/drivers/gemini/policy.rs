@@ -1,4 +1,4 @@
-//! What Gemini may do, as rules that leave nothing to ask. The higher priority counts.
+//! Writes the permissions of Gemini as rules that leave nothing to ask. A higher priority wins.
 
 use longhaul_core::Json;
 
@@ -25,7 +25,7 @@ pub(super) fn of(turn: &Turn) -> String {
 }
 
 fn rule(tool: &str, decision: &str, priority: u32) -> String {
-    // JSON's way of writing a text is one of TOML's.
+    // A JSON string is also a TOML string.
     let name = Json::from(tool);
     let redirects = if decision == "allow" { "allowRedirection = true\n" } else { "" };
     format!("[[rule]]\ntoolName = {name}\ndecision = \"{decision}\"\npriority = {priority}\n{redirects}\n")

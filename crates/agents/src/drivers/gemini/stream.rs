@@ -1,7 +1,7 @@
-//! What Gemini says: one JSON object a line, `result` last, with what the run used.
+//! Reads the stream of Gemini: one JSON object per line, and a `result` with the usage last.
 //!
-//! The answer comes in pieces, and it is what was said after the last tool. Its exit code is the status of the request
-//! that failed, as far as that fits into eight bits.
+//! The answer comes in pieces; it is the text after the last tool. The exit code is the status of the failed request,
+//! as far as it fits into eight bits.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -11,7 +11,7 @@ use super::super::notes::Notes;
 use super::super::summary;
 use crate::contract::{AgentTrouble, Ending, Errand, Exit, Meter, Reader, TranscriptEntry, Turn};
 
-/// What a tool says that nobody could be asked about.
+/// The message of a tool that needed a confirmation, when nobody could give it.
 const UNCONFIRMED: &str = "requires user confirmation";
 
 /// The reader of a turn.
@@ -83,14 +83,14 @@ impl Stream {
         }
         self.notes.trying_again = None;
         if self.errand == Errand::Compact {
-            // What it says then is the summary.
+            // The text after this is the summary.
             self.notes.ending.text.clear();
             self.notes.ending.trouble.compacted = Some(!failed);
         }
         vec![self.notes.used(used(event.at("/stats"))), self.notes.over()]
     }
 
-    /// The words hold the body of the answer, if there was one: `[API Error: {"error": {…}}]`.
+    /// The message contains the response body, if there was one: `[API Error: {"error": {…}}]`.
     fn failed(&mut self, error: &Json) {
         let message = error.text("/message");
         let body =
@@ -116,7 +116,7 @@ fn used(stats: &Json) -> Meter {
     }
 }
 
-/// 173 is what is left of 429.
+/// The HTTP status in an exit code: 173 is the low byte of 429.
 fn status_of(exit: &Exit) -> Option<u16> {
     let code = exit.code.and_then(|code| u16::try_from(code).ok())?;
     (144..=255).contains(&code).then_some(code + 256)

@@ -1,4 +1,4 @@
-//! The settings that opencode is given for a turn.
+//! Writes the settings of opencode for a turn.
 
 use longhaul_core::Json;
 use serde_json::json;
@@ -6,12 +6,12 @@ use serde_json::json;
 use super::super::command::with_version;
 use crate::contract::{AgentSetup, Permission, Turn};
 
-/// What we call the provider behind an address of ours.
+/// The name of the provider for an address from our settings.
 const PROVIDER: &str = "longhaul";
 /// Tools that change nothing.
 const LOOKING: [&str; 7] = ["read", "glob", "grep", "list", "lsp", "todoread", "todowrite"];
 
-/// A model as opencode names it: with its provider.
+/// The name of a model for opencode: with its provider.
 pub(super) fn model_name(setup: &AgentSetup, model: Option<&str>) -> Option<String> {
     let model = model?;
     Some(if setup.base_url.is_some() { format!("{PROVIDER}/{model}") } else { model.to_owned() })
@@ -23,7 +23,7 @@ pub(super) fn of(setup: &AgentSetup, turn: &Turn, model: Option<&str>) -> Json {
     if let (Some(url), Some(model)) = (&setup.base_url, model) {
         let mut options = json!({"baseURL": with_version(url)});
         if let Some(key) = &setup.key_env {
-            // It reads the variable itself: the key is in none of these settings.
+            // opencode reads the variable itself, so the key is not in these settings.
             options["apiKey"] = format!("{{env:{key}}}").into();
         }
         let models = Json::from_iter([(model.to_owned(), json!({"name": model}))]);
@@ -35,7 +35,7 @@ pub(super) fn of(setup: &AgentSetup, turn: &Turn, model: Option<&str>) -> Json {
     config
 }
 
-/// Rules by tool; of several that fit, the last counts.
+/// Rules by tool; if several match, the last one counts.
 fn permission(turn: &Turn) -> Json {
     let mut rules = serde_json::Map::new();
     let all = match (&turn.tools, turn.permission) {
@@ -51,7 +51,7 @@ fn permission(turn: &Turn) -> Json {
     for tool in named.into_iter().filter(|tool| turn.permission != Permission::ReadOnly || LOOKING.contains(tool)) {
         rules.insert(tool.to_owned(), "allow".into());
     }
-    // Nobody is there to answer one.
+    // No person is there to answer.
     rules.insert("question".to_owned(), "deny".into());
     rules.insert("external_directory".to_owned(), outside(turn));
     rules.into()

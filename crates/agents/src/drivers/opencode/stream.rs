@@ -1,6 +1,8 @@
-//! What opencode says: parts of messages, one JSON object a line. Nothing comes last: the end of the process is the end.
+//! Reads the stream of opencode: parts of messages, one JSON object per line. There is no last event: the turn ends
+//! with the process.
 //!
-//! Each step says what it used; a helper, which has a session of its own, does not. The answer is what was said in the last step.
+//! Each step reports its usage; a subagent, which has its own session, does not. The answer is the text of the last
+//! step.
 
 use longhaul_core::Json;
 
@@ -9,7 +11,7 @@ use super::super::notes::{Notes, sum};
 use super::super::summary;
 use crate::contract::{Ending, Exit, Meter, Reader, TranscriptEntry};
 
-/// What a tool ends with that was not allowed, by nobody or by a rule.
+/// The errors of a tool that was denied, by a person or by a rule.
 const REFUSED: [&str; 2] = ["rejected permission", "specified a rule which prevents"];
 
 /// The reader of a turn.
@@ -42,7 +44,7 @@ impl Stream {
         vec![TranscriptEntry::Text { text, delta: false }]
     }
 
-    /// A tool is told about when it has ended.
+    /// A tool appears in the stream when it has ended.
     fn tool(&mut self, part: &Json) -> Vec<TranscriptEntry> {
         let (id, name) = (part.text("/callID").to_owned(), part.text("/tool").to_owned());
         let (input, error) = (part.at("/state/input").clone(), part.text("/state/error"));
@@ -79,14 +81,15 @@ impl Stream {
     }
 }
 
-/// The pause that the service asked for: a number of seconds, or nothing we go by.
+/// The pause that the service asked for, if it is a number of seconds.
 fn pause(headers: &Json) -> Option<u64> {
     let seconds: f64 = headers.text("/retry-after").trim().parse().ok()?;
-    // A float that is negative, huge or none becomes 0 or the largest number.
+    // The cast of a float that is too large gives the largest number.
     (seconds.is_finite() && seconds >= 0.0).then_some((seconds * 1000.0) as u64)
 }
 
-/// Its input leaves out what came from the cache or went there, and a model whose price it does not know costs nothing.
+/// The input count of opencode leaves out tokens that were read from or written to the cache. A model with an unknown
+/// price costs nothing.
 fn used(part: &Json) -> Meter {
     let cached = part.count("/tokens/cache/read");
     let input = part.count("/tokens/input").saturating_add(cached).saturating_add(part.count("/tokens/cache/write"));

@@ -1,4 +1,4 @@
-//! Days: `Oct 9`, `Jan 1st, 2100`, `10 July 2026`, `2026-10-09`, `Monday`, `tomorrow`.
+//! Reads days: `Oct 9`, `Jan 1st, 2100`, `10 July 2026`, `2026-10-09`, `Monday`, `tomorrow`.
 
 use jiff::civil::{Date, Time, Weekday};
 use jiff::{Timestamp, ToSpan};
@@ -6,14 +6,14 @@ use jiff::{Timestamp, ToSpan};
 use super::Now;
 use super::cursor::Cursor;
 
-/// A day, as it was named.
+/// A day, as the text names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Day {
-    /// So many days from today.
+    /// A number of days from today.
     Ahead(i64),
-    /// The next one of these.
+    /// The next day with this name.
     Next(Weekday),
-    /// A date, in a year that may have to be guessed.
+    /// A date; a missing year is guessed.
     Date { year: Option<i16>, month: i8, day: i8 },
 }
 
@@ -27,7 +27,7 @@ const WEEKDAYS: [(&str, Weekday); 7] = [
     ("sat", Weekday::Saturday),
     ("sun", Weekday::Sunday),
 ];
-/// Further back, and a date without a year is the one of next year.
+/// A date without a year that is further in the past belongs to next year.
 const LONG_PAST_DAYS: i32 = 180;
 
 /// Reads a day.
@@ -100,11 +100,11 @@ fn year(cursor: &mut Cursor<'_>) -> Option<i16> {
 }
 
 impl Day {
-    /// When that is. Without a time it is the start of the day. A weekday that is today means nothing without a time.
+    /// The moment of this day. Without a time it is the start of the day. Today's weekday without a time gives nothing.
     pub(super) fn moment(self, time: Option<Time>, now: Now<'_>) -> Option<i64> {
         let today = Timestamp::from_millisecond(now.ms).ok()?.to_zoned(now.zone.clone()).date();
         let at = |date: Date| {
-            // A clock time that summer time skips is the one an hour later.
+            // A clock time that daylight saving time skips becomes the one an hour later.
             let zoned = date.to_datetime(time.unwrap_or(Time::midnight())).to_zoned(now.zone.clone());
             zoned.ok().map(|zoned| zoned.timestamp().as_millisecond())
         };

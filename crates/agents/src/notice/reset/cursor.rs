@@ -1,21 +1,21 @@
-//! Where the reading of a moment has got to.
+//! The position in a text while a time is read.
 
 use jiff::civil::Time;
 
-/// Plain text that is still to be read.
+/// The plain text that is still unread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a> {
     rest: &'a str,
 }
 
-/// What stood before a moment.
+/// The words before a time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lead {
-    /// An `at`: after it a bare number is an hour.
+    /// Whether there was an `at`: after it a bare number is an hour.
     pub(super) at: bool,
 }
 
-/// Words that say nothing about when.
+/// Words that say nothing about the time.
 const FILLERS: [&str; 19] = [
     "at",
     "on",
@@ -43,7 +43,7 @@ impl<'a> Cursor<'a> {
         Self { rest }
     }
 
-    /// Steps over what says nothing about when.
+    /// Skips words that say nothing about the time.
     pub(super) fn lead(&mut self) -> Lead {
         let mut lead = Lead::default();
         loop {
@@ -57,7 +57,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads with `read`, and stays where it was if that fails.
+    /// Reads with `read`, and goes back to the start if that fails.
     pub(super) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let mut ahead = *self;
         let found = read(&mut ahead)?;
@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
         self.until(|next| !next.is_ascii_digit())
     }
 
-    /// What comes before the first such character.
+    /// The text before the first such character.
     pub(super) fn until(&mut self, stop: impl Fn(char) -> bool) -> &'a str {
         let end = self.rest.find(stop).unwrap_or(self.rest.len());
         let (found, rest) = self.rest.split_at(end);
@@ -108,7 +108,7 @@ impl<'a> Cursor<'a> {
         self.rest = &self.rest[length..];
     }
 
-    /// `3pm`, `3:05 pm`, `15:00`, `noon`, `midnight`; a bare `9` only where an hour is expected.
+    /// `3pm`, `3:05 pm`, `15:00`, `noon`, `midnight`; a bare `9` only if an hour is expected.
     pub(super) fn time(&mut self, hour_will_do: bool) -> Option<Time> {
         match self.peek_word() {
             "midnight" => return self.named_time("midnight", 0),
@@ -132,7 +132,7 @@ impl<'a> Cursor<'a> {
         Time::new(hour, 0, 0, 0).ok()
     }
 
-    /// Which half of the day: hours to add.
+    /// The half of the day, as hours to add.
     fn half(&mut self) -> Option<i8> {
         self.eat(" ");
         let dotted = self.eat("a.m.").then_some(0).or_else(|| self.eat("p.m.").then_some(12));

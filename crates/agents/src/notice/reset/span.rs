@@ -1,8 +1,8 @@
-//! Spans of time: `20s`, `2h 13m`, `13h20m5.5s`, `3 days 4 hours and 12 minutes`, `an hour`.
+//! Reads spans of time: `20s`, `2h 13m`, `13h20m5.5s`, `3 days 4 hours and 12 minutes`, `an hour`.
 
 use super::cursor::Cursor;
 
-/// How long, in milliseconds.
+/// The length in milliseconds.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Option<i64> {
     let mut total = part(cursor)?;
     while let Some(more) = cursor.attempt(|ahead| {

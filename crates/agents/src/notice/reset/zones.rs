@@ -1,4 +1,4 @@
-//! Time zones as notices name them: `(Europe/Berlin)`, `UTC`, `GMT+2`, `PT`.
+//! Reads time zones as notices name them: `(Europe/Berlin)`, `UTC`, `GMT+2`, `PT`.
 
 use jiff::tz::{Offset, TimeZone};
 
@@ -29,7 +29,7 @@ const SHORT: [(&str, &str); 22] = [
     ("kst", "Asia/Seoul"),
 ];
 
-/// The zone that comes next, if one is named and known.
+/// The next zone in the text, if it names a known one.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Option<TimeZone> {
     cursor.attempt(|ahead| {
         ahead.until(|next| next != ' ' && next != '(' && next != ',');

@@ -1,6 +1,6 @@
-//! The process of an agent: its pipes, and its end.
+//! Starts and ends the process of an agent.
 //!
-//! Whatever it leaves behind beyond its own group is found by whoever owns us.
+//! Our owner ends processes that the agent leaves outside its own group.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -11,9 +11,9 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 
 use crate::serve::ask::Program;
 
-/// How long it may take to see that nobody talks to it any more.
+/// How long the agent may take to exit after its pipes are closed.
 const LEAVE: Duration = Duration::from_secs(5);
-/// How long it may take after being asked to end.
+/// How long it may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
 
 pub(super) struct Child {
@@ -27,7 +27,7 @@ pub(super) struct Pipes {
 }
 
 impl Child {
-    /// Starts it in a group of its own; what it complains about goes where our complaints go.
+    /// Starts it in its own process group; its error output goes to ours.
     pub(super) fn spawn(program: &Program, cwd: &Path) -> Result<(Self, Pipes), String> {
         let name = program.program.display();
         let mut command = Command::new(&program.program);
@@ -40,7 +40,7 @@ impl Child {
         }
     }
 
-    /// Waits for its end, then asks for it, then brings it about. One that was stopped is asked at once.
+    /// Waits for the exit, then asks for it, then kills. A stopped agent is asked at once.
     pub(super) async fn end(&mut self, is_stopped: bool) {
         let patience = if is_stopped { Duration::ZERO } else { LEAVE };
         let steps = [(None, patience), (Some(Signal::TERM), GRACE), (Some(Signal::KILL), GRACE)];
@@ -54,11 +54,11 @@ impl Child {
         }
     }
 
-    /// Until it is waited for, its id is its own.
+    /// The id stays valid until the process is reaped.
     fn signal(&self, signal: Signal) {
         let pid = self.process.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         if let Some(pid) = pid {
-            // A group that is gone has ended.
+            // If the group is gone, it has ended.
             let _ = kill_process_group(pid, signal);
         }
     }

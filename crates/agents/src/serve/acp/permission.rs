@@ -1,6 +1,6 @@
-//! May it? The turn answers.
+//! Answers the permission requests of an agent, from the turn.
 //!
-//! **Invariant:** what is not clearly allowed is rejected, and no permission is given for more than once where the agent
+//! **Invariant:** a request that is not clearly allowed is rejected. A permission is for one use only, if the agent
 //! offers that.
 
 use agent_client_protocol::v1::schema::{

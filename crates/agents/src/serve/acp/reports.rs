@@ -1,6 +1,6 @@
-//! What an agent reports while it works, made into entries of the transcript.
+//! Turns the reports of an agent into entries of the transcript.
 //!
-//! **Invariant:** what comes before the turn has begun is history that is told again, and is not told on.
+//! **Invariant:** reports from before the turn are repeated history, and are not passed on.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::serve::lines::Lines;
 
 const RESULT_BYTES_MAX: usize = 30_000;
 
-/// Takes reports.
+/// Collects reports.
 pub(super) struct Reports {
     lines: Arc<Lines>,
-    /// What the session had used before, if it is not new.
+    /// The usage of the session before this turn, if it is not new.
     before: Option<Meter>,
     seen: Mutex<Seen>,
 }
@@ -30,11 +30,11 @@ struct Seen {
     ending: Ending,
     thought: String,
     calls: HashMap<String, Call>,
-    /// Whether the next text begins an answer again.
+    /// Whether the next text starts a new answer.
     is_fresh: bool,
 }
 
-/// A call of a tool, as far as it is known.
+/// The known parts of a tool call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
     pub(super) name: String,
@@ -55,12 +55,12 @@ impl Reports {
         Self { lines, before, seen: Mutex::default() }
     }
 
-    /// The session has an id.
+    /// Notes the id of the session.
     pub(super) fn opened(&self, id: &str) {
         self.lock().ending.session = Some(id.to_owned());
     }
 
-    /// From now on reports are about this turn.
+    /// Notes that reports are about this turn from now on.
     pub(super) fn begin(&self) {
         self.lock().has_begun = true;
     }
@@ -92,7 +92,7 @@ impl Reports {
         }
     }
 
-    /// What is known of a call that the agent wants to be allowed.
+    /// The known parts of a call for which the agent asks permission.
     pub(super) fn asked(&self, update: &ToolCallUpdate) -> Call {
         let mut seen = self.lock();
         let call = seen.calls.entry(update.tool_call_id.to_string()).or_default();
@@ -106,7 +106,7 @@ impl Reports {
         self.lock().ending.denied.push(name.to_owned());
     }
 
-    /// What the answer says was used. Not every agent counts what it read from a cache as read.
+    /// The usage in the reply. Not every agent counts cached tokens as input.
     pub(super) fn used(&self, usage: &Json) {
         let count = |name: &str| usage.get(name).and_then(Json::as_u64).unwrap_or_default();
         if !usage.is_object() {
@@ -133,14 +133,14 @@ impl Reports {
         Ending { trouble, ..ending }
     }
 
-    /// Money is counted from the beginning of a session.
+    /// The agent counts money from the start of a session.
     fn of_this_turn(&self, total: f64) -> f64 {
         let before = self.before.and_then(|before| before.usd).unwrap_or_default();
         (total - before).max(0.0)
     }
 
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        // Whatever broke while it was held has only lost a report.
+        // A panic while it was locked has lost at most one report.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -167,7 +167,7 @@ impl Reports {
         call.change(update);
         let status = update.fields.status.unwrap_or_default();
         let is_over = matches!(status, ToolCallStatus::Completed | ToolCallStatus::Failed);
-        // Many announce a call before they know what it is.
+        // Many agents announce a call before they know its input.
         if call.has_input() || status != ToolCallStatus::Pending {
             self.tell(call, update);
         }
@@ -219,7 +219,7 @@ impl Call {
     }
 }
 
-/// The beginning of a call is its first change.
+/// A new call as its first change.
 fn changes(call: ToolCall) -> ToolCallUpdate {
     call.into()
 }

@@ -1,6 +1,6 @@
-//! Shortens a conversation: the model writes down what matters, and that takes its place.
+//! Shortens a conversation: the model writes a summary, which replaces it.
 //!
-//! The conversation is told as plain text with long pieces cut, so that it fits even when it no longer did.
+//! The conversation is sent as plain text with long pieces cut, so that it fits even if the context is full.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ was decided and why; what failed; what is left to do, in order.";
 const OPENING: &str = "What happened before, in the notes of whoever did it:";
 
 impl Talk<'_> {
-    /// Shortens the conversation, and says whether it is shorter now.
+    /// Shortens the conversation, and returns whether it is shorter now.
     pub(super) async fn compact(&mut self) -> Result<bool, AgentTrouble> {
         if self.session.messages().is_empty() {
             return Ok(false);
@@ -76,7 +76,7 @@ fn tell(story: &mut String, what: &str, text: &str) {
     let _ = writeln!(story, "[{what}] {}\n", shortened(text, PIECE_BYTES_MAX));
 }
 
-/// The beginning and the end of what is too long.
+/// The start and the end of a text that is too long.
 fn shortened(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();

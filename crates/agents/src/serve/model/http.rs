@@ -1,6 +1,6 @@
-//! One request to a model, and its answer as it streams in.
+//! Sends one request to a model, and reads its answer as a stream.
 //!
-//! **Invariant:** the key goes to the address that was configured and to no other: redirects are not followed.
+//! **Invariant:** the key goes only to the configured address: redirects are not followed.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::contract::AgentTrouble;
 use crate::serve::ask::Endpoint;
 
 const CONNECT: Duration = Duration::from_secs(30);
-/// How long nothing may come. A small machine thinks for minutes over a long prompt.
+/// The longest silence. A small machine may think for minutes about a long prompt.
 const SILENCE: Duration = Duration::from_secs(900);
 const ERROR_BYTES_MAX: usize = 64 << 10;
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -32,11 +32,11 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(endpoint: &Endpoint, key: Option<&str>) -> Result<Self, AgentTrouble> {
-        // Already installed is as good.
+        // It may be installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder().user_agent("longhaul").redirect(Policy::none());
         let builder = builder.connect_timeout(CONNECT).read_timeout(SILENCE);
-        // What is on this machine is not reached through a proxy.
+        // An address on this machine is not reached through a proxy.
         let builder = if is_near(&endpoint.base_url) { builder.no_proxy() } else { builder };
         let http = builder.build().map_err(|error| AgentTrouble::named("no_client", error.to_string()))?;
         let address = endpoint.wire.address(&endpoint.base_url);
@@ -101,7 +101,7 @@ async fn refused(mut response: Response) -> AgentTrouble {
         return AgentTrouble { status: Some(status.as_u16()), ..AgentTrouble::named("redirected", message) };
     }
     let mut body = Vec::new();
-    // What has come so far says enough, if the rest does not.
+    // If the rest cannot be read, the part so far is enough.
     while let Ok(Some(bytes)) = response.chunk().await {
         body.extend_from_slice(&bytes);
         if body.len() > ERROR_BYTES_MAX {
@@ -114,16 +114,16 @@ async fn refused(mut response: Response) -> AgentTrouble {
 
 fn broken(error: &reqwest::Error) -> AgentTrouble {
     if error.is_timeout() {
-        return AgentTrouble::named("timeout", format!("nothing came for {} s", SILENCE.as_secs()));
+        return AgentTrouble::named("timeout", format!("the endpoint sent nothing for {} s", SILENCE.as_secs()));
     }
     AgentTrouble { message: format!("the answer broke off: {}", chain(error)), ..wire::cut() }
 }
 
 fn malformed() -> AgentTrouble {
-    AgentTrouble::named("malformed_stream", "the endpoint sent something that is no answer")
+    AgentTrouble::named("malformed_stream", "the endpoint sent something that is not an answer")
 }
 
-/// An error and all its reasons: the first alone says nothing.
+/// An error with all its causes: the first one alone says nothing.
 fn chain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! A conversation with a model, as every wire can tell it.
+//! A conversation with a model, in a form that every API can send.
 
 use longhaul_core::Json;
 use serde::{Deserialize, Serialize};
@@ -36,27 +36,27 @@ pub(super) enum Part {
         text: String,
     },
     Call(Call),
-    /// What only the model that wrote it can read (its thoughts, signed or sealed) and wants to see again.
+    /// A part that only the model that wrote it can read (signed or sealed reasoning), and that must be sent back.
     Kept {
-        /// The wire and the model.
+        /// The API and the model.
         by: String,
         block: Json,
     },
 }
 
-/// A model wants a tool to be used.
+/// A tool call of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) input: Json,
-    /// What stood in place of an input, if that was no JSON.
+    /// The original text of the input, if it was not JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) broken: Option<String>,
 }
 
 impl Call {
-    /// A call whose input came as text. Nothing at all means no parameters.
+    /// A call whose input came as text. An empty text means no parameters.
     pub(super) fn new(id: String, name: String, input: &str) -> Self {
         let empty = || Json::Object(serde_json::Map::new());
         match serde_json::from_str(input) {
@@ -67,7 +67,7 @@ impl Call {
     }
 }
 
-/// What a tool said.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Answered {
     pub(super) id: String,
@@ -75,7 +75,7 @@ pub(super) struct Answered {
     pub(super) text: String,
 }
 
-/// What a model answered to one request.
+/// The reply of a model to one request.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Reply {
     pub(super) parts: Vec<Part>,
@@ -87,16 +87,16 @@ pub(super) struct Reply {
 /// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Stop {
-    /// It has said what it had to say, or waits for tools.
+    /// It has finished, or waits for tools.
     #[default]
     Done,
-    /// It wrote as much as it may at once.
+    /// It reached the limit of one reply.
     Cut,
-    /// It will not, or was not let.
+    /// It refused, or a filter stopped it.
     Refused(String),
-    /// There is no room for more in its context.
+    /// Its context is full.
     Full,
-    /// It wants to be asked to continue.
+    /// It asks to be called again to continue.
     Paused,
 }
 

@@ -1,4 +1,4 @@
-//! What a model is told about itself, before what the workflow says.
+//! The system prompt for a model, before the text of the workflow.
 
 use crate::contract::{Permission, Turn};
 
@@ -6,7 +6,7 @@ const UNATTENDED: &str = "You work unattended: nobody reads along and nobody ans
 unclear, decide yourself and say in your answer what you took for granted. Look before you change something, check \
 afterwards that it is as it should be, and never claim what you have not seen. When you are done, answer in plain words.";
 
-/// Who the model is, and where it works.
+/// The role of the model, and its workspace.
 pub(super) fn system(turn: &Turn, has_tools: bool) -> String {
     let mut parts = Vec::new();
     parts.extend(turn.system.clone());

@@ -1,4 +1,4 @@
-//! The rounds of a turn: the model is asked, its tools are run, and it is asked again.
+//! Runs the rounds of a turn: asks the model, runs its tools, and asks again.
 
 use longhaul_core::Json;
 
@@ -9,19 +9,19 @@ use crate::drivers::summary;
 use crate::serve::model::wire::ANSWER;
 use crate::serve::tools::Said;
 
-/// How often a model that wrote as much as it may is asked to continue.
+/// How often a model that reached the limit of a reply is asked to continue.
 const CUTS_MAX: usize = 3;
 const GO_ON: &str = "You were cut off. Continue exactly where you stopped.";
 const BY_TOOL: &str = "Give your result with the tool `answer` now.";
 const AS_JSON: &str = "Give your result now, as JSON in the form that is asked for, and nothing else.";
 
-/// What follows from a reply.
+/// What to do after a reply.
 enum Next {
     /// The turn is over.
     Over,
     /// The model is asked again.
     Again,
-    /// The model is asked for nothing but its answer.
+    /// The model is asked for its answer only.
     Last,
 }
 
@@ -71,7 +71,7 @@ impl Talk<'_> {
         }
     }
 
-    /// A call that was cut off never was; one without a name of its own gets one.
+    /// Drops a call that was cut off, and gives an id to a call without one.
     fn tidied(&self, parts: Vec<Part>, is_cut: bool) -> Vec<Part> {
         let is_whole = |part: &Part| !matches!(part, Part::Call(call) if is_cut && call.broken.is_some());
         let mut parts: Vec<Part> = parts.into_iter().filter(is_whole).collect();
@@ -93,7 +93,7 @@ impl Talk<'_> {
         Ok(Next::Again)
     }
 
-    /// There is an answer; it must also look as it should.
+    /// Ends the turn; the answer must also match the schema.
     fn finished(&mut self, is_last: bool) -> Result<Next, AgentTrouble> {
         let Some(shape) = &self.shape else { return Ok(Next::Over) };
         let by_tool = self.job.endpoint.wire.answers_by_tool();

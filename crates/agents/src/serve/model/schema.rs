@@ -1,11 +1,11 @@
-//! What an answer must look like. Every wire wants an object; anything else is put into one and taken out again.
+//! The schema of an answer. Every API requires an object; other values are wrapped in one and unwrapped again.
 
 use longhaul_core::Json;
 use serde_json::json;
 
 const MEMBER: &str = "answer";
 
-/// A schema as it is sent.
+/// A schema in the form that is sent.
 #[derive(Debug)]
 pub(super) struct Shape {
     schema: Json,
@@ -33,7 +33,7 @@ impl Shape {
     }
 }
 
-/// Definitions stay at the top, where references look for them.
+/// Definitions stay at the top level, where references expect them.
 fn wrapped(mut schema: Json) -> Json {
     let taken = ["$defs", "definitions"].map(|name| Some((name, schema.as_object_mut()?.shift_remove(name)?)));
     let mut outer =

@@ -1,7 +1,7 @@
-//! A conversation on disk: `<home>/sessions/<id>.json`.
+//! Stores a conversation on disk: `<home>/sessions/<id>.json`.
 //!
-//! **Invariant:** the file is replaced as a whole after every message, and a call of a tool is in it before the tool runs. Whoever
-//! reads it after a crash finds at most the last request or the last tool undone. One process at a time has it.
+//! **Invariant:** the whole file is replaced after every message, and it contains a tool call before the tool runs.
+//! After a crash at most the last request or the last tool is missing. One process at a time has the file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use super::message::{Answered, Message};
 use crate::contract::{self, AgentTrouble};
 
-/// What the model is told about a tool of which nobody knows how far it came.
+/// The message to the model about a tool whose effect is unknown.
 const INTERRUPTED: &str = "interrupted, outcome unknown: look before you do it again";
 const ID_BYTES_MAX: usize = 128;
 
-/// A conversation, and where it is kept.
+/// A conversation and its file.
 #[derive(Debug)]
 pub(super) struct Session {
     path: PathBuf,
@@ -29,14 +29,14 @@ pub(super) struct Session {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Kept {
     version: u32,
-    /// The prompt that has no answer yet.
+    /// The prompt that is not answered yet.
     open: Option<String>,
     messages: Vec<Message>,
 }
 
 impl Session {
-    /// Begins a conversation or takes it up again. A new one that is there already was begun by somebody who
-    /// crashed: it is taken up.
+    /// Starts or resumes a conversation. If a new one exists already, the process that started it crashed: then it is
+    /// resumed.
     pub(super) fn open(home: &Path, session: &contract::TurnSession) -> Result<Self, AgentTrouble> {
         let (id, is_new) = match session {
             contract::TurnSession::New(id) => (id, true),
@@ -64,7 +64,7 @@ impl Session {
         &self.kept.messages
     }
 
-    /// The prompt of a turn, unless it was put already and not answered. Calls that were interrupted are answered.
+    /// Adds the prompt of a turn, unless it is already there without an answer. Interrupted calls get an answer.
     pub(super) fn ask(&mut self, prompt: &str) -> Result<(), AgentTrouble> {
         self.fix();
         if self.kept.open.as_deref() != Some(prompt) {
@@ -79,7 +79,7 @@ impl Session {
         self.save()
     }
 
-    /// What a tool said, to the last message with calls.
+    /// Adds the result of a tool to the last message with calls.
     pub(super) fn answer(&mut self, answered: Answered) -> Result<(), AgentTrouble> {
         match self.kept.messages.last_mut() {
             Some(Message::Results { results }) => results.push(answered),
@@ -88,13 +88,13 @@ impl Session {
         self.save()
     }
 
-    /// The prompt is answered.
+    /// Marks the prompt as answered.
     pub(super) fn close(&mut self) -> Result<(), AgentTrouble> {
         self.kept.open = None;
         self.save()
     }
 
-    /// Everything said so far becomes one message.
+    /// Replaces the whole conversation with one message.
     pub(super) fn replace(&mut self, summary: String) -> Result<(), AgentTrouble> {
         self.kept.messages = vec![Message::user(summary)];
         self.kept.open = None;

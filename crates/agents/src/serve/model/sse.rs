@@ -1,11 +1,11 @@
-//! Server-sent events: bytes in, the data of whole events out.
+//! Reads server-sent events: bytes in, the data of whole events out.
 //!
-//! Only `data` matters here: every wire names its events inside the data too.
+//! Only `data` is used: every API also names its events inside the data.
 
-/// More than one event is ever worth.
+/// The largest event.
 const EVENT_BYTES_MAX: usize = 64 << 20;
 
-/// Takes a stream apart.
+/// Splits a stream into events.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     rest: Vec<u8>,
@@ -13,7 +13,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// The events that a further piece completes; `None` if it is no stream of events at all.
+    /// The events that these bytes complete; `None` if the bytes are not a stream of events.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
         self.rest.extend_from_slice(bytes);
         let mut found = Vec::new();
@@ -24,7 +24,7 @@ impl Events {
         (self.rest.len() + self.data.len() <= EVENT_BYTES_MAX).then_some(found)
     }
 
-    /// An event that was not followed by an empty line.
+    /// The last event, if no empty line followed it.
     pub(super) fn finish(mut self) -> Option<String> {
         let rest = std::mem::take(&mut self.rest);
         self.line(String::from_utf8_lossy(&rest).trim_end_matches('\r'));

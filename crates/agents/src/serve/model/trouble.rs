@@ -1,4 +1,4 @@
-//! What went wrong with a request, read from what the other side says about it.
+//! Reads from a failed response what went wrong.
 
 use longhaul_core::Json;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
@@ -6,11 +6,11 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use super::wire::text_at;
 use crate::contract::AgentTrouble;
 
-/// One word for it, whoever says it: the context is too long.
+/// The common code for a context that is too long.
 const OVERFLOW: &str = "context_length_exceeded";
 const MESSAGE_BYTES_MAX: usize = 2_000;
 
-/// How the many kinds of server say that a prompt is too long.
+/// The messages of many servers for a prompt that is too long.
 const OVERFLOWS: [&str; 9] = [
     OVERFLOW,
     "exceed_context_size",
@@ -23,7 +23,7 @@ const OVERFLOWS: [&str; 9] = [
     "request_too_large",
 ];
 
-/// What is known of errors that come inside a stream, where there is no status.
+/// The status of errors inside a stream, which have none of their own.
 const STATUSES: [(&str, u16); 8] = [
     ("overloaded_error", 529),
     ("rate_limit_error", 429),
@@ -62,7 +62,7 @@ fn is_overflow(word: &str, message: &str) -> bool {
     OVERFLOWS.iter().any(|sign| word.contains(sign) || message.contains(sign))
 }
 
-/// When to come back, as far as the headers say.
+/// Adds the pause that the headers ask for.
 pub(super) fn with_pause(mut trouble: AgentTrouble, headers: &HeaderMap) -> AgentTrouble {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |name: &str| text(name).and_then(|text| text.parse::<f64>().ok()).filter(|number| *number >= 0.0);
@@ -78,7 +78,7 @@ pub(super) fn with_pause(mut trouble: AgentTrouble, headers: &HeaderMap) -> Agen
     trouble
 }
 
-/// The model will not.
+/// The model refused.
 pub(super) fn refused(why: &str) -> AgentTrouble {
     let message = if why.is_empty() { "the model refused to answer" } else { why };
     AgentTrouble { stop: Some("refusal".to_owned()), ..AgentTrouble::named("refusal", message) }
@@ -95,7 +95,7 @@ pub(super) fn too_long() -> AgentTrouble {
     AgentTrouble { stop: Some("max_tokens".to_owned()), ..AgentTrouble::named("max_tokens", message) }
 }
 
-/// The model said nothing.
+/// The model returned no text.
 pub(super) fn empty() -> AgentTrouble {
     AgentTrouble::named("empty_answer", "the model answered nothing")
 }

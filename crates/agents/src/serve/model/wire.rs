@@ -1,4 +1,4 @@
-//! The ways in which models are asked over HTTP. One file a wire: the body of a request, and the reading of its stream.
+//! The HTTP APIs of models, one file per API: the body of a request, and the reader of its stream.
 
 mod chat;
 mod messages;
@@ -12,16 +12,16 @@ use super::message::{Message, Part, Reply};
 use crate::contract::{AgentTrouble, Meter};
 use crate::serve::tools::Tool;
 
-/// The tool through which an answer that must look a certain way is given, where the wire has nothing for that.
+/// The tool through which a model gives a structured answer, if the API has no other way.
 pub(super) const ANSWER: &str = "answer";
 
-/// How a model is asked.
+/// The API of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Wire {
     /// Anthropic's Messages.
     Messages,
-    /// OpenAI's Chat Completions, which nearly everybody speaks.
+    /// OpenAI's Chat Completions, which nearly every server supports.
     Chat,
     /// OpenAI's Responses.
     Responses,
@@ -35,15 +35,15 @@ pub(super) struct Request<'a> {
     pub(super) effort: Option<&'a str>,
     pub(super) messages: &'a [Message],
     pub(super) tools: &'a [&'static Tool],
-    /// What the answer must look like: always an object.
+    /// The schema of the answer: always an object.
     pub(super) schema: Option<&'a Json>,
-    /// Whether the answer must come now, without further tools.
+    /// Whether the model must answer now, without further tools.
     pub(super) is_last: bool,
     pub(super) output_tokens_max: Option<u64>,
 }
 
 impl Request<'_> {
-    /// Whether the model that is asked wrote this and wants to see it again.
+    /// Whether this model wrote a kept part and needs it back.
     fn wants(&self, wire: Wire, by: &str) -> bool {
         by == wire.author(self.model)
     }
@@ -62,15 +62,15 @@ pub(super) enum Piece<'a> {
 
 /// Reads the events of one answer.
 pub(super) trait Reading: Send {
-    /// What an event says.
+    /// Reads an event.
     fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), AgentTrouble>;
 
-    /// The whole answer; trouble, if its end was not seen.
+    /// The whole reply; an error if its end is missing.
     fn finish(self: Box<Self>) -> Result<Reply, AgentTrouble>;
 }
 
 impl Wire {
-    /// The name of it, and what its requests are sent to.
+    /// The path of its requests.
     fn path(self) -> &'static str {
         match self {
             Self::Messages => "/messages",
@@ -79,7 +79,7 @@ impl Wire {
         }
     }
 
-    /// Where requests go: below the base, unless that names the place itself.
+    /// The address of requests: below the base, unless the base already is that address.
     pub(super) fn address(self, base_url: &str) -> String {
         let base = base_url.trim_end_matches('/');
         if base.ends_with(self.path()) {
@@ -105,7 +105,7 @@ impl Wire {
         }
     }
 
-    /// Whether a schema is met through the tool [`ANSWER`].
+    /// Whether a schema needs the tool [`ANSWER`].
     pub(super) fn answers_by_tool(self) -> bool {
         self == Self::Messages
     }
@@ -120,7 +120,7 @@ pub(super) fn cut() -> AgentTrouble {
     AgentTrouble::named("stream_cut", "the answer broke off before its end")
 }
 
-/// Puts a member in, if there is one.
+/// Sets a member, if there is a value.
 fn set(body: &mut Json, name: &str, value: Option<impl Into<Json>>) {
     if let (Some(value), Some(members)) = (value, body.as_object_mut()) {
         members.insert(name.to_owned(), value.into());
@@ -135,7 +135,7 @@ fn count_at(event: &Json, pointer: &str) -> u64 {
     event.pointer(pointer).and_then(Json::as_u64).unwrap_or_default()
 }
 
-/// Whether a schema is of the narrow kind that OpenAI holds answers to strictly; others would be refused.
+/// Whether a schema is in the narrow subset that OpenAI enforces strictly; it would refuse others.
 fn is_strict(schema: &Json) -> bool {
     match schema {
         Json::Array(items) => items.iter().all(is_strict),
@@ -151,7 +151,7 @@ fn is_strict(schema: &Json) -> bool {
     }
 }
 
-/// The texts of users that follow each other are one: some models insist on taking turns.
+/// Joins user texts that follow each other: some models require alternating roles.
 fn merged(messages: &[Message]) -> Vec<Message> {
     let mut merged: Vec<Message> = Vec::new();
     for message in messages {
@@ -166,12 +166,12 @@ fn merged(messages: &[Message]) -> Vec<Message> {
     merged
 }
 
-/// A text, unless it is empty: wires refuse those.
+/// A text part, unless the text is empty: APIs refuse empty texts.
 fn text_part(text: String) -> Option<Part> {
     (!text.is_empty()).then_some(Part::Text { text })
 }
 
-/// What OpenAI's wires say was used.
+/// The usage that OpenAI's APIs report.
 fn used(usage: &Json, names: [&str; 3]) -> Meter {
     let [input, cached, output] = names;
     Meter {

@@ -1,4 +1,4 @@
-//! `edit`: one exact text of a file is replaced by another.
+//! `edit`: replaces one exact text of a file with another.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! `grep`: lines that fit a regular expression.
+//! `grep`: finds lines that match a regular expression.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn look(file: &Path, name: &Path, pattern: &Regex, found: &mut Vec<String>) {
     if std::fs::metadata(file).is_ok_and(|about| about.len() > FILE_BYTES_MAX) {
         return;
     }
-    // What cannot be read or is no text has no lines.
+    // A file that cannot be read, or is not text, has no lines.
     let Ok(bytes) = std::fs::read(file) else { return };
     if bytes.contains(&0) {
         return;

@@ -1,4 +1,4 @@
-//! `list`: what is in a folder, or which files fit a pattern.
+//! `list`: lists a folder, or the files that match a pattern.
 
 use std::fs;
 use std::path::Path;
@@ -67,7 +67,7 @@ pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, String> {
     glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("the glob does not fit: {error}"))
 }
 
-/// Every file below a folder that is worth a look. Links are not followed.
+/// Every file below a folder, without ignored ones. It does not follow links.
 pub(super) fn files(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let walk =
         WalkBuilder::new(folder).hidden(false).require_git(false).filter_entry(|it| it.file_name() != ".git").build();

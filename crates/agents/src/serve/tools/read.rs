@@ -1,4 +1,4 @@
-//! `read`: the lines of a file, with their numbers.
+//! `read`: shows the lines of a file, with their numbers.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
-//! `shell`: a command in the workspace.
+//! `shell`: runs a command in the workspace.
 //!
-//! **Invariant:** when the tool has answered, nothing of the command runs any more; the key of the model is not in its
+//! **Invariant:** when the tool has answered, no process of the command is running. The key of the model is not in its
 //! environment.
 
 use std::time::Duration;
@@ -61,8 +61,8 @@ fn command(tools: &Toolbox<'_>, text: &str, timeout: Duration) -> Command {
     }
 }
 
-/// The engine's own mark stays, so that whoever clears up after it finds the command; the attempt is one of our own, or the
-/// end of the command would be the end of ourselves.
+/// The mark keeps the engine's name, so that a cleanup finds the command. The attempt is a new one: otherwise ending
+/// the command would end this process too.
 fn mark() -> Mark {
     let here = format!("agent-{}", std::process::id());
     let engine = std::env::var(ENGINE_VARIABLE).unwrap_or_else(|_| here.clone());

@@ -1,4 +1,4 @@
-//! Where a server keeps what is its own, and how others find it.
+//! Finds the folder of a server's own files, and lets other commands find a running server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine_args::{self, EngineArgs};
 
-/// Where a server keeps what is its own, and nobody commits.
+/// The folder of a server's own files; it is not committed.
 pub(super) struct Place {
     pub(super) folder: PathBuf,
-    /// What the store is called.
+    /// The name of the store.
     pub(super) store: String,
 }
 
-/// A server that runs.
+/// A running server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Standing {
     pub(super) pid: u32,
     pub(super) url: String,
 }
 
-/// Takes the note of a server away that does not run any more.
+/// The note about a running server; dropping it removes the file.
 pub(super) struct Note(PathBuf);
 
 impl Drop for Note {
@@ -39,7 +39,7 @@ impl Place {
         Ok(Self { folder, store: engine_args::store_name(args)? })
     }
 
-    /// Notes that a server runs here, for as long as the answer lives.
+    /// Notes that a server runs here, until the returned note is dropped.
     pub(super) fn stand(&self, address: &SocketAddr) -> Result<Note> {
         let standing = Standing { pid: std::process::id(), url: url(address) };
         let file = self.folder.join(format!("at-{}.json", standing.pid));
@@ -47,7 +47,7 @@ impl Place {
         Ok(Note(file))
     }
 
-    /// The servers that were noted here, whether they still run or not.
+    /// The servers that were noted here, running or not.
     pub(super) fn standing(&self) -> Vec<(PathBuf, Standing)> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|file| file.path());
         let notes = files.filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("at-")));

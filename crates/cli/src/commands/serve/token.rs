@@ -1,4 +1,4 @@
-//! `longhaul serve token`, `tokens`, `revoke`: who may come in.
+//! `longhaul serve token`, `tokens`, `revoke`: manages the tokens of the server.
 
 use std::process::ExitCode;
 
@@ -32,16 +32,16 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct New {
-    /// The person who will use it: what they start and answer is recorded as theirs, and `[roles]` in the settings count for them
+    /// The person who will use it; their runs and answers are recorded as theirs, and they have the roles that `[roles]` gives them
     #[arg(long, value_name = "NAME", value_parser = name)]
     user: Option<String>,
-    /// What its holder may do: viewer (look), operator (start, tell, answer), admin (everything)
+    /// The role: viewer (look), operator (start, control and answer runs) or admin (everything)
     #[arg(long, default_value = "viewer")]
     role: Role,
-    /// What to call it in lists, such as where it is used
+    /// A name for lists, such as the place where it is used
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
-    /// How long it holds, such as 90d; until it is revoked, if nothing is said
+    /// How long it is valid, such as 90d [default: until you revoke it]
     #[arg(long, value_name = "TIME", value_parser = span)]
     expires: Option<i64>,
     /// Print as JSON
@@ -64,7 +64,7 @@ pub(super) fn run(command: &Command, engine: &EngineArgs) -> Result<ExitCode> {
     match command {
         Command::Token(new) => made(&keys, new, now)?,
         Command::Tokens { json } => listed(&keys, now, *json)?,
-        Command::Revoke { id } if keys.revoke(id) => ui::say(format!("{id} opens nothing any more")),
+        Command::Revoke { id } if keys.revoke(id) => ui::say(format!("the token {id} is revoked")),
         Command::Revoke { id } => bail!("there is no token `{id}`; longhaul serve tokens lists them"),
     }
     Ok(ExitCode::SUCCESS)
@@ -83,7 +83,7 @@ fn made(keys: &Keys, new: &New, now: i64) -> Result<()> {
     ui::print_line(&minted.token)?;
     let whose = new.user.as_ref().map_or_else(String::new, |user| format!(" of {user}"));
     ui::say(format!(
-        "a token{whose} for the role {}, shown only this once; take it back with: longhaul serve revoke {}",
+        "a token{whose} for the role {}, shown only this once; revoke it with: longhaul serve revoke {}",
         new.role, minted.key.id
     ));
     if new.user.is_none() {
@@ -92,13 +92,13 @@ fn made(keys: &Keys, new: &New, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// As whom somebody acts whose token names nobody.
+/// The user that a token without a name acts as.
 fn acts_as() -> String {
     let user = identity::origin().user.unwrap_or_default();
     format!("its holder acts as {user}, who runs the server, and cannot answer where a role is asked")
 }
 
-/// What a step starts must not make itself a way to answer for people.
+/// Refuses inside a step: a step must not make a token to answer for people.
 pub(super) fn refuse_inside() -> Result<()> {
     match identity::origin().inside.first() {
         Some(run) => bail!("this was started by a step of a run ({run}); let a person do it outside of the run"),
@@ -115,7 +115,7 @@ fn listed(keys: &Keys, now: i64, json: bool) -> Result<()> {
         ui::print_line(line(keys, key))?;
     }
     if all.iter().any(|key| key.user.is_none()) {
-        ui::say(format!("a token of nobody: {}", acts_as()));
+        ui::say(format!("a token without a user: {}", acts_as()));
     }
     Ok(())
 }

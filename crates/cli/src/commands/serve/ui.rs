@@ -1,4 +1,4 @@
-//! `longhaul ui`: opens the dashboard of this project, and serves it first if nobody does.
+//! `longhaul ui`: opens the dashboard of this project, and starts a server if none is running.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A server of this project that answers. Notes of those that do not are old.
+/// A server of this project that answers. It ignores notes of servers that do not answer.
 fn running(place: &Place) -> Option<Standing> {
     let (mut alive, gone): (Vec<_>, Vec<_>) =
         place.standing().into_iter().partition(|(_, standing)| is_well(&standing.url).unwrap_or(false));
@@ -66,7 +66,7 @@ fn running(place: &Place) -> Option<Standing> {
     alive.pop().map(|(_, standing)| standing)
 }
 
-/// Whether something at an address says that it is well.
+/// Whether the server at an address reports that it is healthy.
 fn is_well(url: &str) -> Result<bool> {
     let address = url.strip_prefix("http://").context("not an address of ours")?;
     let mut stream = TcpStream::connect_timeout(&address.parse()?, PATIENCE)?;
@@ -85,7 +85,7 @@ fn begun(place: &Place, engine: &EngineArgs) -> Result<String> {
     if let Some(store) = engine.store_arg() {
         command.env("LONGHAUL_STORE", store);
     }
-    // Ctrl-C in this terminal is not for it.
+    // A process group of its own: Ctrl-C in this terminal must not stop the server.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().context("a server cannot be started")?;
     let until = Instant::now() + STARTING;
@@ -101,7 +101,7 @@ fn begun(place: &Place, engine: &EngineArgs) -> Result<String> {
     }
 }
 
-/// Hands an address of ours to whatever opens addresses here.
+/// Opens an address of ours with the program that opens addresses here.
 fn opened(login: &str) -> bool {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let quiet =

@@ -1,10 +1,10 @@
-//! `longhaul store adopt`: takes over a store that lies in a folder, such as the `.longhaul` of a project.
+//! `longhaul store adopt`: takes over a store from a folder, such as the `.longhaul` of a project.
 //!
-//! Earlier versions kept the store there. A checkout can bring one along, so it is taken over only when a person says so, and what
-//! is open in it stays paused until a person lets it continue.
+//! Earlier versions kept the store there. A checkout can bring one along, so Longhaul takes it over only when a person
+//! asks for it. Its open runs stay paused until a person continues them.
 //!
-//! **Invariant:** the folder is read once, by this command alone. Links in it are not followed; keys, cached results and homes of
-//! agents are left behind.
+//! **Invariant:** only this command reads the folder, and only once. It follows no links, and it does not copy keys,
+//! cached results and homes of agents.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::{identity, ui};
 
-/// What there is to take over.
+/// The contents of a store that can be taken over.
 struct Found {
     runs: usize,
     open: Vec<RunId>,
@@ -55,7 +55,7 @@ fn say(found: &Found, (from, to): (&Path, &Path), is_meant: bool) -> Result<()> 
             found.open.len()
         )),
         true => {
-            ui::say(format!("{runs} and {triggers} are taken over into {}; {from} has another name now", to.display()));
+            ui::say(format!("took over {runs} and {triggers} into {}; {from} was renamed", to.display()));
             if !found.open.is_empty() {
                 ui::say("open runs are paused; look at each, then: longhaul unpause RUN");
             }
@@ -64,7 +64,7 @@ fn say(found: &Found, (from, to): (&Path, &Path), is_meant: bool) -> Result<()> 
     Ok(())
 }
 
-/// Refuses what this user has not made: a file of another, a link, or something that git brought along.
+/// Refuses a store that this user did not make: another user's file, a link, or a file that git tracks.
 fn verify(folder: &Path, file: &Path) -> Result<()> {
     let me = rustix::process::geteuid().as_raw();
     for path in [folder, file] {
@@ -93,7 +93,7 @@ fn is_tracked(file: &Path) -> bool {
     git.status().is_ok_and(|status| status.success())
 }
 
-/// A store in which there are runs already is not written over.
+/// Refuses to overwrite a store that already has runs.
 async fn refuse_full(to: &Path) -> Result<()> {
     if !to.exists() {
         return Ok(());
@@ -108,7 +108,7 @@ async fn refuse_full(to: &Path) -> Result<()> {
     }
 }
 
-/// What a store holds, whatever its lists say about it.
+/// The contents of a store. It reads every run, because the status in the list may be wrong.
 async fn look(file: &Path) -> Result<(Engine, Found)> {
     let store =
         Sqlite::open(file, SqliteOptions::default()).with_context(|| format!("{} cannot be opened", file.display()))?;
@@ -119,7 +119,7 @@ async fn look(file: &Path) -> Result<(Engine, Found)> {
     let rows = engine.list(Query { limit: usize::MAX >> 1, ..Query::default() }).await?;
     let mut open = Vec::new();
     for row in &rows {
-        // A run that cannot be read cannot be carried on either.
+        // A run that cannot be read cannot be continued either.
         if !engine.is_over(&row.run).await.unwrap_or(true) {
             open.push(row.run.clone());
         }
@@ -128,18 +128,18 @@ async fn look(file: &Path) -> Result<(Engine, Found)> {
     Ok((engine, Found { runs: rows.len(), open, triggers }))
 }
 
-/// Copies the store and the files about its runs; the store has its name only when everything in it is paused.
+/// Copies the store and the files of its runs. The store gets its final name only when all open runs are paused.
 async fn take(project: &Project, folder: &Path, to: &Path) -> Result<Found> {
     let (from, state) = (folder.join(place::FILE), state::made(project)?);
     let beside = state.join("adopting.db");
     let _ = std::fs::remove_file(&beside);
-    // What was left of a crash is put right by opening it.
+    // Opening the store repairs what a crash left behind.
     drop(look(&from).await?);
     Sqlite::back_up(&from, &beside)?;
     let (engine, found) = look(&beside).await?;
     for run in &found.open {
         let by = identity::caller().who.name().map(str::to_owned);
-        // One that is paused already stays so.
+        // A run that is already paused stays paused.
         let _ = engine.tell(run, Message::Pause { by }, None).await;
     }
     drop(engine);
@@ -152,7 +152,7 @@ async fn take(project: &Project, folder: &Path, to: &Path) -> Result<Found> {
     Ok(found)
 }
 
-/// Copies plain files and folders; what is something else is left out.
+/// Copies plain files and folders, and leaves out everything else.
 fn copy_files(from: &Path, to: &Path) -> Result<()> {
     let about = |path: &Path| path.symlink_metadata().ok();
     if !about(from).is_some_and(|about| about.is_dir()) {

@@ -1,6 +1,6 @@
-//! `longhaul store login`, `logins` and `logout`: addresses with which a machine can do its work, and nothing else.
+//! `longhaul store login`, `logins` and `logout`: manages database logins that allow only a worker's job.
 //!
-//! **Invariant:** an address with its password is printed once, to stdout, and is kept nowhere.
+//! **Invariant:** an address with its password is printed once, to stdout, and is stored nowhere.
 
 use std::process::ExitCode;
 
@@ -48,7 +48,7 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
             ));
             ExitCode::SUCCESS
         }
-        Some(left) => to_do("this user may not make roles; the address holds once an administrator has run:", left),
+        Some(left) => to_do("this user may not make roles; the address works after an administrator has run:", left),
     })
 }
 
@@ -78,7 +78,7 @@ fn line(login: &DatabaseLogin) -> String {
     format!("{}  {} busy  since {}  {}", ui::bold(&login.name), login.busy, moment(login.since_ms), ui::dim(labels))
 }
 
-/// Takes a login back.
+/// Revokes a login.
 pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Result<ExitCode> {
     open_store::require(&engine_args::store_place(engine)?)?;
     let (address, store, _) = open(engine).await?;
@@ -87,7 +87,7 @@ pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Resul
     if is_json {
         ui::print_json(&json!({"login": name, "role": gone.role, "left_to_do": left}))?;
     } else {
-        ui::say(format!("`{name}` can do nothing any more; steps that it was at are lost when their lease ends"));
+        ui::say(format!("the login `{name}` is revoked; its running steps are lost when their leases end"));
     }
     Ok(match left {
         None => ExitCode::SUCCESS,
@@ -95,7 +95,7 @@ pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Resul
     })
 }
 
-/// What is to be said about a login that is not there, but whose role may be.
+/// The message about a login that does not exist, but whose database role may.
 async fn left_behind(address: &Address, store: &Postgres, name: &str, is_json: bool) -> Result<ExitCode> {
     let Some(behind) = store.left_behind(address, name).await? else {
         bail!("there is no login `{name}`; longhaul store logins lists them");
@@ -115,13 +115,13 @@ fn to_do(what: &str, statements: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The database as its owner sees it.
+/// The database, opened as its owner.
 async fn open(engine: &EngineArgs) -> Result<(Address, Postgres, std::sync::Arc<dyn Clock>)> {
     let place = engine_args::store_place(engine)?;
     let StoreAddress::Database(address) = &place else {
         bail!("{place} is a file, which belongs to one user; logins are for a database: --store postgres://…");
     };
-    // Refuses a login, and knows what time it is there.
+    // This refuses a worker's login, and gives the clock of the database.
     let (_, clock) = open_store::store(&place)?;
     Ok((address.as_ref().clone(), Postgres::open(address, PostgresOptions::default()).await?, clock))
 }

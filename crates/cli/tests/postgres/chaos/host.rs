@@ -1,4 +1,4 @@
-//! A machine among those that things go wrong with: its process, which works or serves, and its line to the database.
+//! A machine with failures: its process, a worker or a server, and its connection to the database.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::serve::site::Client;
 pub(crate) struct Host {
     pub(crate) machine: Machine,
     pub(crate) proxy: Proxy,
-    /// Where it serves, if it does.
+    /// The address of its server, if it has one.
     serves: Option<String>,
     child: Child,
     ill: Option<(Ill, Instant)>,
 }
 
-/// What passes by itself.
+/// A failure that ends by itself.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Ill {
     Stopped,
@@ -54,12 +54,12 @@ impl Host {
         self.ill.is_some()
     }
 
-    /// What kind of process it is.
+    /// The kind of process.
     pub(crate) fn kind(&self) -> &'static str {
         if self.serves.is_some() { "server" } else { "worker" }
     }
 
-    /// Somebody who speaks to its server, and does not wait for long.
+    /// A client of its server that does not wait long.
     pub(crate) fn client(&self) -> Option<Client> {
         let address = self.serves.as_deref()?;
         let client = Client::of(address, &self.machine.token());
@@ -79,7 +79,7 @@ impl Host {
         self.ill = Some((ill, Instant::now() + Duration::from_millis(ms)));
     }
 
-    /// What it was ill of passes when its time has come.
+    /// Ends its failure when the time has come.
     pub(crate) fn heal(&mut self, at: Instant) {
         match self.ill.take_if(|(_, until)| *until <= at) {
             Some((Ill::Stopped, _)) => self.signal("-CONT"),
@@ -98,21 +98,21 @@ impl Host {
         self.child = start(&self.machine, self.serves.as_deref());
     }
 
-    /// It may have ended by itself: a store that is away for too long ends it.
+    /// Starts it again if it has ended: it ends when the store is away for too long.
     pub(crate) fn revive(&mut self) {
         if self.child.try_wait().unwrap().is_some() {
             self.child = start(&self.machine, self.serves.as_deref());
         }
     }
 
-    /// Stops it as a person would.
+    /// Stops it with a signal like Ctrl-C.
     pub(crate) fn stop(&mut self) {
         self.signal("-INT");
         self.child.wait().unwrap();
     }
 }
 
-/// A test that fails leaves nothing running.
+/// A failed test leaves nothing running.
 impl Drop for Host {
     fn drop(&mut self) {
         let _ = self.child.kill();

@@ -1,4 +1,4 @@
-//! What must hold of every run, whatever went wrong.
+//! Checks what must hold for every run, whatever went wrong.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::visitor::Acknowledged;
 use crate::crash::trial::is_sound;
 
-/// The run is sound, no result in it is stale, and it came to the end that it should.
+/// The run is sound, no result in it is stale, and it ended as it should.
 pub(crate) fn holds(run: &str, events: &[Value], acknowledged: &Acknowledged) {
     assert!(!events.is_empty(), "{run}: it was acknowledged, and is not there");
     is_sound(events);
@@ -24,7 +24,7 @@ pub(crate) fn holds(run: &str, events: &[Value], acknowledged: &Acknowledged) {
     );
 }
 
-/// A result is of the newest attempt of its step.
+/// Every result is of the newest attempt of its step.
 fn none_is_stale(run: &str, events: &[Value]) {
     let mut newest: HashMap<&str, u64> = HashMap::new();
     for event in events {

@@ -1,6 +1,7 @@
-//! Somebody who starts runs, answers, signals and cancels over HTTP, at whichever node answers, and remembers what was acknowledged.
+//! A user who starts runs, answers, signals and cancels over HTTP, at any node that answers, and remembers what was
+//! acknowledged.
 //!
-//! **Invariant:** nothing is told twice that was acknowledged once. So what is lost after that is missed for ever: its run does not end.
+//! **Invariant:** the user never repeats an acknowledged message. So if the store loses one, its run never ends.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -11,39 +12,39 @@ use serde_json::{Value, json};
 use super::Dice;
 use crate::serve::site::{Answer, Client};
 
-/// What was acknowledged, by the ids of runs.
+/// The acknowledged requests, by run id.
 #[derive(Default)]
 pub(crate) struct Acknowledged {
-    /// Made, of the workflow that ends by itself.
+    /// Started runs of the workflow that ends by itself.
     pub(crate) begun: BTreeSet<String>,
-    /// Made, of the workflow that ends only when it is cancelled.
+    /// Started runs of the workflow that ends only when it is cancelled.
     pub(crate) endless: BTreeSet<String>,
     pub(crate) answered: BTreeSet<String>,
     pub(crate) signalled: BTreeSet<String>,
     pub(crate) cancelled: BTreeSet<String>,
-    /// Requests that were not answered, or with an error.
+    /// Requests without an answer, or with an error.
     pub(crate) refused: usize,
 }
 
 impl Acknowledged {
-    /// All that were made.
+    /// All started runs.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &String> {
         self.begun.iter().chain(&self.endless)
     }
 }
 
-/// Somebody who asks.
+/// The user.
 pub(crate) struct Visitor<'a> {
     nodes: Vec<Client>,
     dice: Dice,
-    /// Runs that were told an answer, whether that was acknowledged or not: they continue, and wait for a signal.
+    /// Runs that got an answer, acknowledged or not: they continue, and wait for a signal.
     told: BTreeSet<String>,
-    /// The run that was made last.
+    /// The run that was started last.
     newest: &'a Mutex<Option<String>>,
     pub(crate) acknowledged: Acknowledged,
 }
 
-/// Runs of a visitor that are under way at once.
+/// The number of a visitor's runs at once.
 const RUNS: usize = 4;
 
 impl<'a> Visitor<'a> {
@@ -51,7 +52,7 @@ impl<'a> Visitor<'a> {
         Self { nodes, dice: Dice(seed), told: BTreeSet::new(), newest, acknowledged: Acknowledged::default() }
     }
 
-    /// Starts runs until the end, and tells all runs what they wait for until none waits for it any more.
+    /// Starts runs until the end, and sends every run what it waits for until no run waits.
     pub(crate) fn visit(mut self, end: Instant, is_over: impl Fn() -> bool) -> Acknowledged {
         let mut made = 0;
         loop {
@@ -69,13 +70,13 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// Runs that it has not told everything.
+    /// Runs that still wait for a message.
     fn waiting(&self) -> Vec<String> {
         let Acknowledged { begun, endless, signalled, cancelled, .. } = &self.acknowledged;
         begun.difference(signalled).chain(endless.difference(cancelled)).cloned().collect()
     }
 
-    /// Asks whichever node: `None` if it did not answer, or could not do it.
+    /// Asks any node: `None` if it did not answer, or failed.
     fn ask(&mut self, method: &str, path: &str, key: &str, body: &Value) -> Option<Answer> {
         let node = &self.nodes[self.dice.roll(self.nodes.len() as u64) as usize];
         let key = format!("Idempotency-Key: {key}");
@@ -86,7 +87,7 @@ impl<'a> Visitor<'a> {
         answer
     }
 
-    /// The same key at one node after the other, until one says what it made.
+    /// Sends the same key to one node after the other, until one returns the run.
     fn make(&mut self, number: u64) {
         let workflow = if number.is_multiple_of(4) { "endless" } else { "work" };
         let (key, body) = (format!("visit-{number}"), json!({"workflow": workflow}));
@@ -96,7 +97,7 @@ impl<'a> Visitor<'a> {
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             };
-            // Cut off in the middle of it: asked again, it says the same.
+            // The answer was cut off: the same request gets the same answer again.
             let Ok(said) = serde_json::from_str::<Value>(&answer.body) else { continue };
             let run = said["run"].as_str().unwrap().to_owned();
             *self.newest.lock().unwrap() = Some(run.clone());
@@ -107,7 +108,7 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// Whatever is asked, of whichever run.
+    /// Answers every open question, of any run.
     fn answer(&mut self) {
         let Some(answer) = self.ask("GET", "/api/v1/questions", "-", &Value::Null) else { return };
         let asked = serde_json::from_str::<Value>(&answer.body).unwrap_or_default();
@@ -129,7 +130,7 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// What it started, and what it answered; a signal that comes early is kept.
+    /// Signals the runs that it started and answered; the run keeps an early signal.
     fn signal(&mut self) {
         let Acknowledged { begun, signalled, .. } = &self.acknowledged;
         let due: Vec<String> = begun.union(&self.told).filter(|run| !signalled.contains(*run)).cloned().collect();
@@ -141,7 +142,7 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// Not all at once, so that some are running for a while.
+    /// Not all at once, so that some run for a while.
     fn cancel(&mut self) {
         let Acknowledged { endless, cancelled, .. } = &self.acknowledged;
         let due: Vec<String> = endless.difference(cancelled).cloned().collect();
@@ -157,12 +158,12 @@ impl<'a> Visitor<'a> {
     }
 }
 
-/// It is stored; or the run is over, because it had been stored before and the answer was lost.
+/// The message is stored; or the run is over, because the message was stored before and the answer was lost.
 fn is_taken(told: Answer) -> bool {
     [200, 202, 409].contains(&told.status)
 }
 
-/// Follows one run after another, at whichever node answers, continuing after the last event that was seen.
+/// Follows one run after another, at any node that answers, after the last seen event.
 pub(crate) fn follow(nodes: &[Client], newest: impl Fn() -> Option<String>, is_over: impl Fn() -> bool) -> usize {
     let (mut breaks, mut node, mut before) = (0, 0, None);
     while !is_over() {

@@ -1,4 +1,4 @@
-//! Limits: of the rate, which a moment lifts, and of plans, money and days, which it does not.
+//! Limits: rate limits, which a short wait ends, and limits of plans, money and days, which it does not.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use crate::model_server::api::Api;
 use crate::model_server::request::Request;
 use crate::model_server::script::{Limit, Reset};
 
-/// 2100-01-01: a limit that nobody waits out by accident.
+/// 2100-01-01: so far away that no test waits for it by accident.
 const FAR: u64 = 4_102_444_800;
 
-/// Too many requests at the moment.
+/// Too many requests now.
 pub(super) fn rate_limit(request: &Request, wait: &str) -> Said {
     match request.api {
         Api::Anthropic => {

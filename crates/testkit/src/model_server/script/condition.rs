@@ -1,12 +1,12 @@
-//! Which requests a section is for.
+//! The conditions that choose the requests of a section.
 
 use crate::model_server::api::Api;
 use crate::model_server::request::Request;
 
-/// Something that holds for a request or does not.
+/// A condition on a request.
 #[derive(Debug, Clone)]
 pub(in crate::model_server) struct Condition {
-    /// Whether it must not hold.
+    /// Whether the condition must not hold.
     not: bool,
     about: About,
 }
@@ -58,12 +58,12 @@ fn about(word: &str, value: &str) -> Result<About, String> {
 }
 
 impl Condition {
-    /// Whether a request is as it says.
+    /// Whether the condition holds for a request.
     pub(in crate::model_server) fn holds(&self, request: &Request) -> bool {
         self.about.holds(request) != self.not
     }
 
-    /// Whether it asks for what agents do on their own account.
+    /// Whether it selects requests on the agent's own account.
     pub(in crate::model_server) fn claims_side(&self) -> bool {
         matches!(self.about, About::Side) && !self.not
     }

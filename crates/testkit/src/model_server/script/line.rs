@@ -1,8 +1,8 @@
-//! Lines of a script: comments and blank ones left out, texts of several lines put behind their step.
+//! Reads the lines of a script: skips comments and empty lines, and joins texts of several lines with their step.
 
 use super::Error;
 
-/// The lines that say something, with their numbers.
+/// The lines with content, each with its number.
 pub(super) fn lines(source: &str) -> Result<Vec<(usize, String)>, Error> {
     let mut found = Vec::new();
     let mut rest = source.lines().enumerate();
@@ -27,7 +27,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
 }
 
-/// Everything before the line that is exactly `end`; `None` if no line is.
+/// Everything before the line that is exactly `end`; `None` if there is no such line.
 fn body<'a>(rest: &mut impl Iterator<Item = (usize, &'a str)>, end: &str) -> Option<String> {
     let mut body = Vec::new();
     for (_, line) in rest {

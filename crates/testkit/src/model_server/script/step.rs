@@ -1,4 +1,4 @@
-//! One step: an answer, a failure, or something that holds for the steps after it.
+//! One step: an answer, a failure, or a setting for the steps after it.
 
 use serde_json::{Map, Value};
 
@@ -7,22 +7,22 @@ use crate::model_server::words;
 /// One line of a script.
 #[derive(Debug, Clone)]
 pub(in crate::model_server) struct Step {
-    /// As it was written, for the log.
+    /// The step as the script writes it, for the log.
     pub(in crate::model_server) shown: String,
-    /// For how many requests; `None` for all that are left.
+    /// The number of requests that it answers; `None` for all that are left.
     pub(in crate::model_server) times: Option<u32>,
-    /// What is done.
+    /// The action of the step.
     pub(in crate::model_server) act: Act,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Debug, Clone)]
 pub(in crate::model_server) enum Act {
     /// A whole answer.
     Answer(Vec<Part>),
     /// An error, in the shape of the API.
     Fail(Problem),
-    /// The same, after the stream has begun.
+    /// The same, after the stream has started.
     FailInStream(Problem),
     /// No proper answer at all.
     Break(Break),
@@ -46,7 +46,7 @@ pub(in crate::model_server) enum Part {
     Empty,
 }
 
-/// An error and how it is told.
+/// An error and its details.
 #[derive(Debug, Clone)]
 pub(in crate::model_server) struct Problem {
     pub(in crate::model_server) kind: Kind,
@@ -56,7 +56,7 @@ pub(in crate::model_server) struct Problem {
     pub(in crate::model_server) message: Option<String>,
 }
 
-/// What went wrong.
+/// The kind of error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::model_server) enum Kind {
     RateLimit,
@@ -71,14 +71,14 @@ pub(in crate::model_server) enum Kind {
     BadRequest,
 }
 
-/// Which limit that a short wait does not lift.
+/// A limit that a short wait does not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::model_server) enum Limit {
-    /// Of a plan, for some hours.
+    /// The limit of a plan, for some hours.
     Window,
-    /// Of money, set by the user.
+    /// A limit on money, set by the user.
     Spend,
-    /// Of requests, for a day.
+    /// A limit on requests, for a day.
     Quota,
 }
 
@@ -91,7 +91,7 @@ pub(in crate::model_server) enum Reset {
     In(u64),
 }
 
-/// Ways not to answer. Seconds where it is held; for as long as the client stays, without.
+/// Ways not to answer. The number is the seconds until it ends; without one, it lasts until the client disconnects.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::model_server) enum Break {
     Hang(Option<f64>),
@@ -102,16 +102,16 @@ pub(in crate::model_server) enum Break {
     Garbage,
 }
 
-/// What holds for the steps after it.
+/// A setting for the steps after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::model_server) enum Setting {
     /// Seconds before each answer.
     Delay(f64),
-    /// What answers say they used.
+    /// The usage that answers report.
     Usage(Usage),
 }
 
-/// Tokens that the script names.
+/// The tokens that the script names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::model_server) struct Usage {
     pub(in crate::model_server) input: Option<u64>,

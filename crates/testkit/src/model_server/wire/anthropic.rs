@@ -6,7 +6,7 @@ use super::{Event, pieces, with};
 use crate::model_server::answer::{Answer, Block, Stop};
 use crate::model_server::request::Request;
 
-/// Any signature will do: nobody but the vendor can check it.
+/// Any signature works: only the vendor can check it.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
 pub(super) fn body(request: &Request, answer: &Answer) -> Value {
@@ -74,7 +74,7 @@ fn told(index: usize, block: &Value) -> Vec<Event> {
     events
 }
 
-/// A block before anything was said in it, and what is said in it.
+/// A block without its content, and the content.
 fn opened(block: &Value) -> (Value, Vec<Value>) {
     let delta = |kind: &str, key: &str, text: &str| -> Vec<Value> {
         pieces(text).into_iter().map(|piece| json!({"type": kind, key: piece})).collect()

@@ -91,7 +91,7 @@ fn item(answer: &Answer, index: usize, block: &Block) -> Value {
     }
 }
 
-/// Events, numbered as they come.
+/// Events, numbered in order.
 struct Stream(Vec<Event>);
 
 impl Stream {
@@ -155,7 +155,7 @@ impl Stream {
     }
 }
 
-/// What the two kinds of calls name differently.
+/// The names that differ between the two kinds of calls.
 struct Words {
     field: &'static str,
     delta: &'static str,

@@ -1,4 +1,4 @@
-//! Steps of agents, and the limits that they spend against.
+//! Makes steps of agents, and the limits on their spending.
 
 use longhaul_core::Json;
 use serde_json::{Map, json};
@@ -6,7 +6,8 @@ use serde_json::{Map, json};
 use super::{Maker, keys};
 
 impl Maker {
-    /// An agent with what its ladder depends on: who takes over, a shared conversation, the shape of its answer, tries.
+    /// An agent with everything that its recovery depends on: a fallback, a shared conversation, an output schema,
+    /// retries.
     pub(super) fn prompt(&mut self) -> Map<String, Json> {
         let mut step = keys(json!({"prompt": "Do it.", "agent": self.agent()}));
         if self.chance.one_in(3) {
@@ -21,7 +22,7 @@ impl Maker {
             step.insert("output".to_owned(), Json::Object(output));
         }
         if self.chance.one_in(3) && step["agent"].get("thread").is_none() {
-            // In a folder that is made up later, so that it may stand beside others.
+            // In a folder that is chosen later, so that it may run beside other steps.
             step.insert("cwd".to_owned(), json!("{{ task }}"));
             step.insert("on_interrupt".to_owned(), json!("restore"));
         }
@@ -50,7 +51,7 @@ impl Maker {
         }
     }
 
-    /// The limits of a workflow or of one that it uses.
+    /// The limits of a workflow, or of a sub-workflow.
     pub(super) fn own_limits(&mut self, unit: &mut Map<String, Json>) {
         let mut limits = Map::new();
         if self.chance.one_in(4) {

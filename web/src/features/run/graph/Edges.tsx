@@ -1,4 +1,4 @@
-// Arrows, on the ways that the server found for them.
+// Arrows along the routes that the server computed.
 
 import type { Picture, Point } from "../../../api/types";
 import styles from "./graph.module.css";
@@ -31,7 +31,7 @@ export function Edges({ picture: { graph, layout }, hidden }: { picture: Picture
   );
 }
 
-/** A way through points with soft corners. */
+/** A path through points, with rounded corners. */
 function way(points: Point[]): string {
   const [first, ...rest] = points as [Point, ...Point[]];
   const parts = [`M${first.x} ${first.y}`];

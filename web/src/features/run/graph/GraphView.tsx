@@ -1,4 +1,4 @@
-// The picture of a workflow: nodes where the server put them, with what is known about each.
+// The picture of a workflow: nodes at the server's positions, each with its state.
 
 import "@xyflow/react/dist/style.css";
 import { Controls, type Node, ReactFlow, ReactFlowProvider, useReactFlow, ViewportPortal } from "@xyflow/react";
@@ -13,7 +13,7 @@ import { hiddenKeys } from "./units";
 
 interface Props {
   picture: Picture;
-  /** How each node stands; without it, only what there is. */
+  /** The state of each node; without it, only the nodes are shown. */
   states?: Map<string, NodeState>;
   counts?: Map<string, number>;
   turns?: Turns;
@@ -21,14 +21,14 @@ interface Props {
   selected?: string;
   select?: (key: string) => void;
   critical?: ReadonlySet<string>;
-  /** What is said of nodes that no step was reached of. */
+  /** The text for nodes whose steps were not reached. */
   unreached?: StepStatus;
 }
 
 const READABLE = 0.7;
 const SMALLEST = 0.25;
 
-// Not `group`: the library has looks of its own for that.
+// Not `group`: the library has its own style for that name.
 const TYPES = { step: StepNode, frame: GroupNode };
 
 export default function GraphView(props: Props) {
@@ -117,13 +117,13 @@ function isBetween(place: number, size: number): boolean {
   return place > 30 && place < size - 30;
 }
 
-/** The whole width, and the whole height too where that can still be read. */
+/** Fits the whole width, and the whole height too if it stays readable. */
 function zoomed(across: number, down: number): number {
   const wide = Math.min(1, Math.max(SMALLEST, across));
   return down >= READABLE ? Math.min(wide, down) : wide;
 }
 
-/** Shows the beginning at a size that can be read, and goes where a step is chosen. */
+/** Shows the start at a readable size, and moves to a chosen step. */
 function Camera({ nodes, selected }: { nodes: Node[]; selected: string | undefined }) {
   const flow = useReactFlow();
   const place = useRef<HTMLDivElement>(null);

@@ -1,4 +1,4 @@
-// The picture of the run that is watched.
+// The picture of the watched run.
 
 import { lazy, Suspense, useCallback, useMemo } from "react";
 import type { Path } from "../../../api/types";

@@ -92,7 +92,7 @@ export function GroupNode({ data: { node } }: Props) {
   );
 }
 
-/** Which item or round of a loop is looked at. */
+/** The selector for an item or a round of a loop. */
 function TurnPicker({ node }: { node: GraphNode }) {
   const { counts, turns, setTurn } = useLooks();
   const count = counts?.get(node.key) ?? 0;

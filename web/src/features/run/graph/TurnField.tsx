@@ -1,4 +1,4 @@
-// Which item or round of a loop is looked at: chosen from a list, or typed where the list would be long.
+// Chooses an item or a round of a loop: from a list, or typed if the list would be long.
 
 const LIST_MAX = 50;
 

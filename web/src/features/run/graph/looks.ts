@@ -1,4 +1,4 @@
-// What nodes know besides themselves. It changes with every event; the nodes do not.
+// The data of nodes that changes with every event; the nodes themselves do not.
 
 import { createContext, useContext } from "react";
 import type { StepStatus } from "../../../api/types";

@@ -1,4 +1,4 @@
-// Which node of the picture stands for a step of the run, and in which turns of its containers the step is.
+// Maps steps of a run to nodes of the picture, and to the turns of their containers.
 
 import type { Graph, GraphNode, Path, StepStatus } from "../../../api/types";
 import { type Segment, segments } from "../state/path";
@@ -14,7 +14,7 @@ export interface Place {
   turns: Turn[];
 }
 
-/** Which turn of each container is looked at; all of those that are not named. */
+/** The chosen turn of each container; all turns of containers without a choice. */
 export type Turns = ReadonlyMap<string, number>;
 
 export class Places {
@@ -48,7 +48,7 @@ export class Places {
     return found && { key: found.key, turns };
   }
 
-  /** The rounds of loops that a step is in, and everything else that tells it apart from others of its node. */
+  /** The rounds of loops around a step, and everything else that distinguishes it from others of its node. */
   rounds({ key, turns }: Place): { of: string; order: number[] } {
     const [rounds, items] = [turns.filter((turn) => this.repeats.has(turn.key)), turns.filter((turn) => !this.repeats.has(turn.key))];
     return { of: [key, ...items.map(({ index }) => index)].join(" "), order: rounds.map(({ index }) => index) };
@@ -58,7 +58,7 @@ export class Places {
     return this.byParent.get(group) ?? [];
   }
 
-  /** Where the steps inside a node stand. */
+  /** The key of the group that contains the steps inside a node. */
   private body(node: GraphNode, index: number): string {
     const branches = this.inside(node.key).filter((inner) => inner.kind === "branch");
     if (branches.length) return branches[index]?.key ?? node.key;
@@ -84,8 +84,8 @@ export function isShown(place: Place, turns: Turns): boolean {
 }
 
 /**
- * How a node stands: of all the steps it stands for, what matters most. Of a loop only the last round counts: it is there to fix
- * what the one before left.
+ * The state of a node: the most important state of all its steps. Of a loop only the last round counts, because it fixes the
+ * round before it.
  */
 export interface NodeState {
   status: StepStatus;
@@ -94,7 +94,7 @@ export interface NodeState {
 
 const WEIGHT: Record<StepStatus, number> = { running: 7, waiting: 6, failed: 5, succeeded: 4, cancelled: 3, pending: 2, skipped: 1 };
 
-/** How the nodes stand, in the turns that are looked at. */
+/** The states of the nodes, in the chosen turns. */
 export function nodeStates(
   places: Places,
   steps: Iterable<{ path: Path; status: StepStatus; replaced?: boolean }>,
@@ -126,7 +126,7 @@ function isLater(one: number[] | undefined, other: number[]): boolean {
   return at >= 0 && (one?.[at] ?? 0) > (other[at] ?? 0);
 }
 
-/** How many turns each container has had. */
+/** The number of turns of each container so far. */
 export function turnCounts(places: Places, paths: Iterable<Path>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const path of paths) {

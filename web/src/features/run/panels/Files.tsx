@@ -11,7 +11,7 @@ import ui from "../../../ui/ui.module.css";
 import styles from "../run.module.css";
 import { useWatched } from "../state/useRun";
 
-/** A larger file is fetched to be kept, not to be read here. */
+/** A larger file can only be downloaded. */
 const SHOWN_MAX = 1 << 20;
 
 export function Files() {

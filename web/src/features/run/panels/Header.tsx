@@ -1,4 +1,4 @@
-// A run at a glance, and what can be done with it.
+// The summary of a run, and its actions.
 
 import { Link } from "@tanstack/react-router";
 import { cost, count, duration, moment, origin, tokens } from "../../../ui/format";

@@ -1,4 +1,4 @@
-// Everything that happened, a line an event.
+// All events, one line each.
 
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";

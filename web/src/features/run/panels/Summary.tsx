@@ -1,4 +1,4 @@
-// What went in, what came out, what took the time, and what it cost.
+// The inputs, the outputs, the critical path, and the cost.
 
 import type { Cost, Json, Path } from "../../../api/types";
 import { cost, duration, tokens } from "../../../ui/format";

@@ -11,7 +11,7 @@ import styles from "../run.module.css";
 import { useWatched } from "../state/useRun";
 import { useView } from "../state/view";
 
-/** More than that nobody reads. */
+/** The most lines that are shown. */
 const SHOWN_MAX = 6;
 
 export function WhyPanel() {
@@ -21,10 +21,10 @@ export function WhyPanel() {
     const status = why.path === undefined ? "waiting" : fold?.steps.get(why.path)?.status;
     return status === undefined || status === "waiting" || status === "pending";
   };
-  // The sentences are as old as the last snapshot; those about steps that continued since are not true any more.
+  // The sentences come from the last snapshot; those about steps that have continued since are outdated.
   const known = (fold?.head.why ?? []).filter(waiting);
   const isStill = fold?.head.status === "waiting" || fold?.head.status === "paused" || fold?.head.status === "queued";
-  // What waits for a worker may wait for ever, so it is said although something else is running.
+  // A step may wait for a worker forever, so it is shown even if something else is running.
   const all = isStill ? known : known.filter(({ path }) => path !== undefined && forWorker.has(path));
   if (all.length === 0) return null;
   return (
@@ -47,7 +47,7 @@ export function WhyPanel() {
   );
 }
 
-/** Steps that wait for a worker, and why nobody takes them: that changes although nothing happens in the run. */
+/** Steps that wait for a worker, and why no worker claims them: that changes without events in the run. */
 function useForWorker(): ReadonlyMap<Path, string | undefined> {
   const { fold } = useWatched();
   const paths = [...(fold?.waiting ?? [])].filter(([, what]) => what === "worker").map(([path]) => path);
@@ -56,7 +56,7 @@ function useForWorker(): ReadonlyMap<Path, string | undefined> {
   return new Map(paths.map((path) => [path, text(path)]));
 }
 
-/** How long it was when the server said so. It grows older on the page, and the question says how long ago it was asked. */
+/** A duration that is as old as the snapshot. The page removes it; the question itself shows how long ago it was asked. */
 const SO_FAR = / \([^()]* so far\)/;
 
 function Sentence({ why }: { why: Why }) {

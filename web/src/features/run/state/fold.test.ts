@@ -18,7 +18,7 @@ function recorded(name: string): Recorded {
 
 const flat = (steps: Step[]): Step[] => steps.flatMap((step) => [step, ...flat(step.steps ?? [])]);
 
-/** A run in lines, without what only the engine can know: which steps will come, and which never do because of others. */
+/** A run in lines, without what only the engine can know: which steps will come, and which never will. */
 function lines(fold: Fold): string[] {
   const { head } = fold;
   const steps = [...fold.steps.values()].filter((step) => step.status !== "pending" && step.skipped !== "upstream");

@@ -1,8 +1,8 @@
-// A run as the page knows it: a snapshot of the server, and the events after it, folded in one by one.
+// A run as the page knows it: a snapshot of the server, and the events after it, applied one by one.
 //
-// Invariant: folding the events after a snapshot gives what the server would say itself, except for sentences
-// and what follows from the whole plan (`why`, `critical_path`, steps that may still come); these come with the
-// next snapshot, which `stale` asks for. An event is folded once: its number must be the next one.
+// Invariant: a snapshot with the events after it gives what the server would say, except for sentences and what follows from the
+// whole plan (`why`, `critical_path`, steps that may still come). These come with the next snapshot, which `stale` asks for. An
+// event is applied once: its number must be the next one.
 
 import type { Envelope, Result } from "../../../api/events";
 import type { Awaited, Path, Question, Run, Span, Step, StepStatus, Usage } from "../../../api/types";
@@ -10,10 +10,10 @@ import { happen } from "./happen";
 import { container } from "./path";
 import { Spans } from "./spans";
 
-/** A step without those inside it: they are found by path. */
+/** A step without the steps inside it, which are found by path. */
 export type FlatStep = Omit<Step, "steps">;
 
-/** What a run is, besides its steps. */
+/** The data of a run, without its steps. */
 export type Head = Omit<Run, "steps" | "timeline" | "questions">;
 
 const NOTHING: Usage = { input_tokens: 0, output_tokens: 0, usd: 0 };
@@ -24,11 +24,11 @@ export class Fold {
   questions: Question[];
   readonly spans: Spans;
   readonly steps = new Map<Path, FlatStep>();
-  /** Steps in each container, in order; those of the workflow itself under the empty path. */
+  /** The steps of each container, in order; those of the workflow itself under the empty path. */
   readonly inside = new Map<Path, Path[]>();
-  /** Counts changes of which steps there are. */
+  /** Changes when steps are added or removed. */
   shape = 0;
-  /** Whether the server knows more than was folded. */
+  /** Whether the server knows more than the applied events. */
   stale = false;
   paused: boolean;
   /** Steps with an open attempt, and steps that wait. */
@@ -68,7 +68,7 @@ export class Fold {
     return this.spans.all;
   }
 
-  /** Folds an event; false if it is not the next one. */
+  /** Applies an event; returns false if it is not the next one. */
   apply(envelope: Envelope): boolean {
     if (envelope.seq !== this.head.seq + 1) return false;
     this.head = { ...this.head, seq: envelope.seq };
@@ -77,7 +77,7 @@ export class Fold {
     return true;
   }
 
-  /** The status of the run follows from what is open and what waits. */
+  /** The status of the run follows from open attempts and waiting steps. */
   private settle(): void {
     if (this.head.ended_at !== undefined) return;
     const busy = this.open.size > 0 || this.waiting.size === 0;
@@ -86,7 +86,7 @@ export class Fold {
     Object.assign(this.head, { status, current: [...this.open], waiting_for: waiting_for.length ? waiting_for : undefined });
   }
 
-  /** Makes a step that was not there before. */
+  /** Makes a new step. */
   reach(path: Path, at: number): void {
     const known = this.steps.get(path);
     if (!known || known.status === "pending") this.reached.set(path, at);
@@ -108,7 +108,7 @@ export class Fold {
     this.steps.set(path, after);
   }
 
-  /** When a step began, if it has. */
+  /** When a step started, if it has. */
   startOf(path: Path): number | undefined {
     return this.steps.get(path)?.started_at;
   }
@@ -124,7 +124,7 @@ export class Fold {
     this.change(path, { status: "waiting", waiting_for: what });
   }
 
-  /** An attempt is over, and this is what it left. */
+  /** Ends an attempt with its result. */
   attemptOver(path: Path, result: Result = {}): void {
     this.open.delete(path);
     this.waiting.delete(path);
@@ -139,7 +139,7 @@ export class Fold {
     this.head.usage = sum(this.head.usage, result.usage);
   }
 
-  /** Nothing of a run that is over is still under way. */
+  /** Ends everything that is still running when the run is over. */
   giveUp(at: number): void {
     this.questions = [];
     this.open.clear();

@@ -1,4 +1,4 @@
-// What each event changes.
+// Applies each event to the state.
 
 import type { Envelope, Happened } from "../../../api/events";
 import type { Awaited, QuestionKind } from "../../../api/types";
@@ -29,7 +29,7 @@ const HANDLERS: Handlers = {
     fold.spans.begin(path, { attempt }, at, { host });
   },
   attempt_claimed(fold, { path, attempt, worker, host }, at) {
-    // A run that was held up because nothing was heard of this machine continues.
+    // A run that waited because this machine was silent continues.
     fold.stale = true;
     fold.waiting.delete(path);
     fold.open.add(path);
@@ -91,7 +91,7 @@ const HANDLERS: Handlers = {
   question_asked(fold, { path, kind, error }, at) {
     fold.stale = true;
     fold.wait(path, awaited(kind), at);
-    // Its attempt waits on while a person is asked where to continue.
+    // Its attempt keeps waiting while a person is asked where to continue.
     if (kind === "machine") return;
     fold.change(path, { started_at: fold.startOf(path) ?? at, ...(error ? { error } : {}) });
     fold.spans.begin(path, "question", at);
@@ -133,7 +133,7 @@ const HANDLERS: Handlers = {
     });
     fold.spans.end(path, at, "over");
     fold.spans.giveUp(at, (inner) => isInside(inner, path));
-    // What comes next may be left out, and only the whole plan says what that is.
+    // The next step may be skipped, and only the whole plan says which one it is.
     if (end.status !== "succeeded") fold.stale = true;
   },
   rewound(fold, { path }, at) {
@@ -173,7 +173,7 @@ const HANDLERS: Handlers = {
   },
 };
 
-/** What the page need not look into. */
+/** Events that the page need not read. */
 const TOLD_ONLY: ReadonlySet<string> = new Set([
   "run_started",
   "timer_fired",
@@ -187,7 +187,7 @@ const TOLD_ONLY: ReadonlySet<string> = new Set([
 export function happen(fold: Fold, envelope: Envelope): void {
   const handler = (HANDLERS as Record<string, ((fold: Fold, event: unknown, at: number) => void) | undefined>)[envelope.event];
   if (handler) handler(fold, envelope, envelope.at);
-  // Something this page does not know: the server does.
+  // An event that this page does not know: the server does.
   else if (!TOLD_ONLY.has(envelope.event)) fold.stale = true;
 }
 

@@ -1,12 +1,12 @@
-// Addresses of steps inside a run: `tasks[3]/review`, `gate#2`. See the server's description of paths.
+// Paths of steps inside a run: `tasks[3]/review`, `gate#2`. See the server's description of paths.
 
 import type { Path } from "../../../api/types";
 
 export interface Segment {
   id: string;
-  /** Which visit, from 1. */
+  /** The number of the visit, from 1. */
   visit: number;
-  /** Which item, round or branch of the step the next segment is in. */
+  /** The item, round or branch of the step that contains the next segment. */
   index?: number;
 }
 
@@ -20,19 +20,19 @@ function segment(text: string): Segment {
   return { id, visit: visit ? Number(visit) : 1, ...(index === undefined ? {} : { index: Number(index) }) };
 }
 
-/** The step that a step stands in, without the number of its item: `tasks` for `tasks[3]/review`. */
+/** The container of a step, without the number of its item: `tasks` for `tasks[3]/review`. */
 export function container(path: Path): Path | undefined {
   const cut = path.lastIndexOf("/");
   return cut < 0 ? undefined : path.slice(0, cut).replace(/\[\d+\]$/, "");
 }
 
-/** Which item or round of its container a step is in. */
+/** The item or round of its container that a step is in. */
 export function indexInside(path: Path): number | undefined {
   const match = /\[(\d+)\]\/[^/]*$/.exec(path);
   return match ? Number(match[1]) : undefined;
 }
 
-/** The last part of a path, as people read it inside its container. */
+/** The last part of a path, as shown inside its container. */
 export function lastPart(path: Path): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

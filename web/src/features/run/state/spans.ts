@@ -1,13 +1,13 @@
-// What happened when: attempts, questions and waits as spans of time.
+// Records attempts, questions and waits as spans of time.
 
 import type { Path, Span, Spanned } from "../../../api/types";
 
-/** Who made an attempt, and where. */
+/** The worker and the machine of an attempt. */
 export type Maker = Pick<Span, "worker" | "host">;
 
 export class Spans {
   readonly all: Span[];
-  /** Where the spans of each step are. */
+  /** The spans of each step, by index. */
   private readonly places = new Map<Path, number[]>();
   private readonly open = new Map<Path, number>();
 
@@ -23,7 +23,7 @@ export class Spans {
     return (this.places.get(path) ?? []).map((at) => this.all[at] as Span);
   }
 
-  /** Who made, or makes, the last attempt of a step, where several could have. */
+  /** The worker of the last attempt of a step, if there could be several. */
   maker(path: Path): Maker | undefined {
     return this.of(path).findLast(({ worker, host }) => worker || host);
   }

@@ -1,7 +1,7 @@
-// A run that is watched: its snapshot, its events as they come, and what its agents say meanwhile.
+// A watched run: its snapshot, its events as they arrive, and the transcripts of its agents.
 //
-// Invariant: every event is folded once and in order. What came after a snapshot is kept until a later one has it, and a
-// snapshot that is older than the last one is dropped, so none of them takes anything back.
+// Invariant: every event is applied once and in order. Events after a snapshot are kept until a later snapshot contains them, and
+// an older snapshot is dropped, so no snapshot takes anything back.
 
 import { ApiError, address, get } from "../../../api/client";
 import type { Envelope } from "../../../api/events";
@@ -20,7 +20,7 @@ export class RunStore {
   connection: Connection = "open";
   /** How far the server's clock is ahead of this one's. */
   skew = 0;
-  /** All events from the first on, once somebody asked for them. */
+  /** All events from the first one on, once a component asked for them. */
   readonly history: Envelope[] = [];
   readonly transcripts: Transcripts;
   version = 0;
@@ -34,7 +34,7 @@ export class RunStore {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private flushing = false;
   private ended = false;
-  /** A large run takes the server longer; it is asked less often. */
+  /** A large run takes the server longer, so it is asked less often. */
   private took = 0;
   private wantsHistory = false;
 
@@ -95,13 +95,13 @@ export class RunStore {
   private failed(error: Error): void {
     const status = error instanceof ApiError ? error.problem.status : 0;
     const passes = status === 0 || status >= 500;
-    // A page that shows something continues showing it; it says by itself that the connection is lost.
+    // A page with data keeps showing it, and shows that the connection is lost.
     if (!this.fold || !passes) this.problem = error;
     if (passes && !this.ended) this.refreshSoon(AGAIN_MS);
     this.changed();
   }
 
-  /** Asks for a snapshot once, however many events ask for one meanwhile. */
+  /** Asks for one snapshot, however many events ask for one meanwhile. */
   private refreshSoon(after = Math.max(REFRESH_MS, this.took * 10)): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
@@ -125,7 +125,7 @@ export class RunStore {
     });
   }
 
-  /** Events come in crowds; they are folded together before the next picture is drawn. */
+  /** Events arrive in groups; they are applied together before the next drawing. */
   private arrive(event: Envelope): void {
     this.arrived.push(event);
     if (this.flushing) return;
@@ -147,7 +147,7 @@ export class RunStore {
     if (fresh.length) this.changed();
   }
 
-  /** Reads all events from the first on, and keeps up from then on. */
+  /** Reads all events from the first one on, and stays up to date. */
   async readHistory(): Promise<void> {
     this.wantsHistory = true;
     const known = this.tail.filter((event) => event.seq > this.history.length);

@@ -1,9 +1,9 @@
-// What happens in a run, a line an event, for people.
+// Describes the events of a run for people, one line per event.
 
 import type { Envelope } from "../../../api/events";
 import { by, duration, waitsFor } from "../../../ui/format";
 
-/** An event in words. What this page does not know is called by its name. */
+/** An event in words. An unknown event is shown by its name. */
 export function story(envelope: Envelope): string {
   const event = envelope;
   switch (event.event) {
@@ -113,7 +113,7 @@ function from({ commit }: { commit: string }): string {
 
 type Unknown = { event: string; path?: unknown; host?: unknown };
 
-/** What a later version recorded: by its name, and what it is about. */
+/** An event of a later version: its name, and what it is about. */
 function unknown({ event, path, host }: Unknown): string {
   const about = typeof path === "string" ? `${path}: ` : "";
   return `${about}${event.replaceAll("_", " ")}${typeof host === "string" ? `, on ${host}` : ""}`;

@@ -1,7 +1,7 @@
-// What agents say and do, as it comes and as it was kept.
+// The transcripts of agents, live and from files.
 //
-// Invariant: the entries of an attempt are kept from its first on without a gap. A live entry that is not the next one is
-// dropped; whoever shows the transcript reads on from the file.
+// Invariant: the entries of an attempt are complete from the first one on. A live entry that is not the next one is dropped; the
+// component that shows the transcript reads the rest from the file.
 
 import { address, get } from "../../../api/client";
 import type { Entry, Live, Path, TranscriptPage } from "../../../api/types";
@@ -40,7 +40,7 @@ export class Transcripts {
     }
   }
 
-  /** After a break: what was said meanwhile is in the files. */
+  /** After a break, the missed entries are in the files. */
   catchUp(): void {
     for (const { path, attempt } of this.watched.values()) void this.read(path, attempt);
   }
@@ -53,14 +53,14 @@ export class Transcripts {
       for (let more = true; more;) {
         const after = this.of(path, attempt).length;
         const page = await get<TranscriptPage>(address(`/runs/${this.run}/transcript`, { path, attempt, after, limit: PAGE }));
-        // Live entries may have come while this was on its way.
+        // Live entries may have arrived in the meantime.
         const known = this.of(path, attempt);
         this.kept.set(id, [...known, ...page.entries.slice(known.length - after)]);
         more = page.more && page.entries.length > 0;
         this.changed();
       }
     } catch {
-      // The page says itself that the server cannot be reached, and reads on when it can.
+      // The page shows that the server cannot be reached, and reads on when it can.
     } finally {
       this.reading.delete(id);
     }

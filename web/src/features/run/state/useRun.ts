@@ -5,7 +5,7 @@ import { RunStore } from "./store";
 
 export const WatchedRun = createContext<RunStore | undefined>(undefined);
 
-/** Watches a run for as long as the component is there. */
+/** Watches a run while the component is mounted. */
 export function useRun(run: string): RunStore {
   const store = useMemo(() => new RunStore(run), [run]);
   useEffect(() => store.begin(), [store]);
@@ -13,7 +13,7 @@ export function useRun(run: string): RunStore {
   return store;
 }
 
-/** The run that is watched further up. */
+/** The watched run of a parent component. */
 export function useWatched(): RunStore {
   const store = useContext(WatchedRun);
   if (!store) throw new Error("no run is watched here");

@@ -1,4 +1,4 @@
-// What of a run is looked at: kept in one place, since the list, the picture and the address of the page share it.
+// The selection in a run, in one place, because the list, the picture and the address of the page share it.
 
 import { createContext, useContext } from "react";
 import type { Path } from "../../../api/types";

@@ -1,4 +1,4 @@
-// One attempt: the prompt, what the agent said and did, what a command printed, what it used.
+// One attempt: the prompt, the transcript, the output of a command, the usage.
 
 import { useQuery } from "@tanstack/react-query";
 import { printedQuery } from "../../../api/queries";
@@ -75,10 +75,10 @@ function Facts({ attempt }: { attempt: Attempt }) {
   );
 }
 
-/** Kinds of step that print or say something. */
+/** Kinds of steps with output or a transcript. */
 const LEAVES_FILES: ReadonlySet<string> = new Set(["run", "prompt", "tool"]);
 
-/** What an attempt printed stays on the machine that made it; without a word it would look as if there were nothing. */
+/** The output of an attempt stays on its machine; without this note it would look as if there were none. */
 function Elsewhere({ path, attempt: { host, has, prompt, status } }: { path: Path; attempt: Attempt }) {
   const { run } = useWatched();
   if (!host || has.length > 0 || prompt || status === "waiting") return null;
@@ -89,7 +89,7 @@ function Elsewhere({ path, attempt: { host, has, prompt, status } }: { path: Pat
   );
 }
 
-/** How often it is looked for more. */
+/** How often to look for more. */
 const AGAIN_MS = 2_000;
 
 function Printed({ path, attempt, stream }: { path: Path; attempt: Attempt; stream: "stdout" | "stderr" }) {

@@ -1,4 +1,4 @@
-// Doing it again from a step on: in the same run if that is over, or in a new one.
+// Runs the steps from this one again: in the same run if it is over, or in a new run.
 
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

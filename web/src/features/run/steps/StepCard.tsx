@@ -1,4 +1,4 @@
-// A step: one line of what there is to know, and everything else on demand.
+// A step: one line with its summary, and everything else on demand.
 
 import { awaited, by, cost, count, duration } from "../../../ui/format";
 import { StatusIcon, toneOf } from "../../../ui/Status";
@@ -19,7 +19,7 @@ interface Props {
   step: FlatStep;
   open: boolean;
   toggle: () => void;
-  /** Whether what is inside is not shown. */
+  /** Whether its content is hidden. */
   closed: boolean;
   fold: () => void;
 }
@@ -76,7 +76,7 @@ export function StepCard({ row, step, open, toggle, closed, fold }: Props) {
   );
 }
 
-/** Which item and round it is in. */
+/** The item and the round of the step. */
 function Where({ step }: { step: FlatStep }) {
   const { places } = useView();
   const turns = places.of(step.path)?.turns ?? [];
@@ -85,7 +85,7 @@ function Where({ step }: { step: FlatStep }) {
   return <span className={styles.where}>{turns.map(({ key, index }) => `${word(key)} ${index + 1}`).join(" · ")}</span>;
 }
 
-/** Where it is or was made, once more than one machine or worker could have. */
+/** The machine and the worker of the step, if there could be several. */
 function Maker({ step }: { step: FlatStep }) {
   const { fold } = useWatched();
   const maker = fold?.spans.maker(step.path);

@@ -1,4 +1,4 @@
-// Everything about a step: what was asked of whom, what they did, what came of it, and how to do it again.
+// Everything about a step: its prompt or command, its attempts, its result, and how to run it again.
 
 import { useQuery } from "@tanstack/react-query";
 import { attemptsQuery, outputQuery } from "../../../api/queries";
@@ -13,7 +13,7 @@ import { AttemptView } from "./AttemptView";
 import { FromHere } from "./FromHere";
 import styles from "./steps.module.css";
 
-/** How often what is under way is looked at again; what agents say comes by itself. */
+/** How often running attempts are read again; transcripts come by the stream. */
 const AGAIN_MS = 2_000;
 const CUT = /… \(\d+ characters\)$/;
 
@@ -62,7 +62,7 @@ interface OutputProps {
   path: Path;
   output: Json;
   defaulted: boolean;
-  /** Whether it is the answer of an agent, which its transcript shows too. */
+  /** Whether the value is the answer of an agent, which its transcript shows too. */
   answered: boolean;
 }
 

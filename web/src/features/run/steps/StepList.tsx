@@ -1,4 +1,4 @@
-// The steps of a run, as far as they are on the screen.
+// The steps of a run; only those on the screen are made.
 
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
@@ -9,7 +9,7 @@ import { rows } from "./rows";
 import { StepCard } from "./StepCard";
 import styles from "./steps.module.css";
 
-/** What stands above the page and covers it. */
+/** The height of the header that covers the page. */
 const BAR = 60;
 
 export function StepList() {

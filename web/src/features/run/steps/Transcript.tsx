@@ -1,4 +1,4 @@
-// What an agent says and does, while it does.
+// What an agent says and does, live.
 
 import { useEffect, useMemo } from "react";
 import type { Path } from "../../../api/types";

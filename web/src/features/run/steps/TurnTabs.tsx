@@ -1,4 +1,4 @@
-// Which item or round of a loop is looked at.
+// Chooses an item or a round of a loop.
 
 import { useMemo } from "react";
 import type { Path } from "../../../api/types";
@@ -9,7 +9,7 @@ import { isLoop } from "../graph/nodes";
 import { TurnField } from "../graph/TurnField";
 import styles from "./steps.module.css";
 
-/** With more, a list of tabs is no help. */
+/** With more turns, tabs do not help. */
 const TABS_MAX = 8;
 
 export function TurnTabs({ path }: { path: Path }) {

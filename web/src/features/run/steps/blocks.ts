@@ -1,4 +1,4 @@
-// The entries of a transcript as blocks that are shown: pieces of a text joined, a tool's answer beside its call.
+// Turns the entries of a transcript into blocks: joins pieces of a text, and puts a tool's answer beside its call.
 
 import type { Entry, Json } from "../../../api/types";
 
@@ -13,7 +13,7 @@ export interface ToolUse {
   name: string;
   summary: string;
   input?: Json;
-  /** Whether it went well, once it has answered. */
+  /** Whether it succeeded, once it has answered. */
   ok?: boolean;
   text?: string;
 }
@@ -50,7 +50,7 @@ export function blocks(entries: Entry[]): Block[] {
         if (call) Object.assign(call, { ok: entry.ok, text: entry.text ?? "" });
         break;
       }
-      // What is left tells nothing to people, or is told elsewhere: sessions, costs, signs of life.
+      // The remaining entries are not for people, or are shown elsewhere: sessions, costs, signs of life.
     }
   }
   return shown;

@@ -11,7 +11,7 @@ export interface Row {
   holds: boolean;
 }
 
-/** What is shown: everything in order, without what is closed and without turns that are not looked at. */
+/** The visible rows: all steps in order, without closed ones and without turns that are not chosen. */
 export function rows(fold: Fold, places: Places, turns: Turns, closed: ReadonlySet<Path>): Row[] {
   const found: Row[] = [];
   const open = [...(fold.inside.get("") ?? [])].reverse().map((path) => ({ path, depth: 0 }));

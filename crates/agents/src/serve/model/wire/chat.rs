@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions, and what others make of it.
+//! OpenAI's Chat Completions, with the variants of other servers.
 
 use longhaul_core::Json;
 use serde_json::json;
@@ -51,7 +51,7 @@ fn rendered(message: &Message) -> Vec<Json> {
     }
 }
 
-/// This wire has no place for whether a tool succeeded.
+/// The result of a tool as text: this API has no field for success.
 pub(super) fn outcome(answered: &message::Answered) -> String {
     if answered.ok { answered.text.clone() } else { format!("error: {}", answered.text) }
 }
@@ -61,7 +61,7 @@ fn rendered_call(call: &Call) -> Json {
     json!({"id": call.id, "type": "function", "function": function})
 }
 
-/// An answer that is coming in.
+/// A reply that is being received.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     text: String,
@@ -72,7 +72,7 @@ pub(super) struct Answer {
     reason: Option<String>,
 }
 
-/// A call that is coming in.
+/// A call that is being received.
 #[derive(Debug, Default)]
 struct Begun {
     index: u64,
@@ -99,7 +99,7 @@ impl Answer {
     fn call(&mut self, at: usize, call: &Json) {
         let index = call.get("index").and_then(Json::as_u64).unwrap_or(at as u64);
         let id = text_at(call, "/id");
-        // Whoever gives no numbers gives whole calls, each with an id of its own.
+        // A server that sends no indexes sends whole calls, each with its own id.
         let known =
             self.calls.iter().position(|it| it.index == index && id.is_none_or(|id| it.id.is_empty() || it.id == id));
         let at = known.unwrap_or_else(|| {

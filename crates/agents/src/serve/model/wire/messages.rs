@@ -7,7 +7,7 @@ use super::super::message::{Answered, Call, Message, Part, Reply, Stop};
 use super::{ANSWER, Piece, Reading, Request, Wire, count_at, cut, set, text_at, text_part};
 use crate::contract::AgentTrouble;
 
-/// This wire wants to be told; enough for a long file.
+/// This API requires a limit; this is enough for a long file.
 const OUTPUT_TOKENS_MAX: u64 = 16_000;
 
 pub(super) fn body(request: &Request<'_>) -> Json {
@@ -39,7 +39,7 @@ fn choice(request: &Request<'_>) -> Json {
     if must_answer { json!({"type": "tool", "name": ANSWER}) } else { json!({"type": "auto"}) }
 }
 
-/// Roles take turns: what tools say and what is said next to it are one message of the user.
+/// Roles alternate: tool results and the next user text are one user message.
 fn messages(request: &Request<'_>) -> Vec<Json> {
     let mut turns: Vec<(&str, Vec<Json>)> = Vec::new();
     for message in request.messages {
@@ -50,7 +50,7 @@ fn messages(request: &Request<'_>) -> Vec<Json> {
             _ => turns.push((role, blocks)),
         }
     }
-    // What is said so far is read from the cache the next time.
+    // The conversation so far is read from the cache next time.
     if let Some(block) = turns.last_mut().and_then(|(_, blocks)| blocks.last_mut()) {
         set(block, "cache_control", Some(json!({"type": "ephemeral"})));
     }
@@ -78,12 +78,12 @@ fn block(request: &Request<'_>, part: &Part) -> Option<Json> {
     }
 }
 
-/// An answer that is coming in.
+/// A reply that is being received.
 #[derive(Debug)]
 pub(super) struct Answer {
     by: String,
     reply: Reply,
-    /// The block that is open, as it began, and the text that has come for it.
+    /// The open block, as it started, and its text so far.
     open: Option<(Json, String)>,
     is_complete: bool,
 }
@@ -120,7 +120,7 @@ impl Answer {
                 self.reply.parts.extend(text_part(owned("/text") + &text));
             }
             Some("tool_use") => {
-                // Some send the input whole, with the beginning.
+                // Some servers send the whole input with the start of the block.
                 let input = if text.is_empty() { block["input"].to_string() } else { text };
                 self.reply.parts.push(Part::Call(Call::new(owned("/id"), owned("/name"), &input)));
             }
@@ -138,7 +138,7 @@ impl Answer {
         self.reply.parts.push(Part::Kept { by: self.by.clone(), block });
     }
 
-    /// The numbers at the end count from the beginning, and not everybody repeats all of them there.
+    /// The numbers at the end count from the start, and not every server repeats all of them.
     fn count(&mut self, usage: &Json) {
         let cached = count_at(usage, "/cache_read_input_tokens");
         let input = count_at(usage, "/input_tokens") + count_at(usage, "/cache_creation_input_tokens") + cached;

@@ -1,4 +1,4 @@
-//! OpenAI's Responses. Nothing is kept on the other side: every request tells the whole conversation.
+//! OpenAI's Responses. The server stores nothing: every request sends the whole conversation.
 
 use longhaul_core::Json;
 use serde_json::json;
@@ -22,7 +22,7 @@ pub(super) fn body(request: &Request<'_>) -> Json {
     set(&mut body, "tools", (!tools.is_empty()).then_some(tools));
     set(&mut body, "text", request.schema.map(format));
     set(&mut body, "reasoning", request.effort.map(|effort| json!({"effort": effort})));
-    // Thoughts come back sealed, and are shown to the model again with the next request.
+    // Reasoning comes back encrypted, and is sent to the model again with the next request.
     set(&mut body, "include", request.effort.map(|_| json!(["reasoning.encrypted_content"])));
     set(&mut body, "max_output_tokens", request.output_tokens_max);
     body
@@ -58,7 +58,7 @@ fn item(request: &Request<'_>, part: &Part) -> Option<Json> {
     }
 }
 
-/// An answer that is coming in.
+/// A reply that is being received.
 #[derive(Debug)]
 pub(super) struct Answer {
     by: String,
@@ -71,7 +71,7 @@ impl Answer {
         Self { by, reply: Reply::default(), is_complete: false }
     }
 
-    /// A part that is complete.
+    /// Reads a complete item.
     fn item(&mut self, item: &Json, say: &mut dyn FnMut(Piece<'_>)) {
         match item.get("type").and_then(Json::as_str) {
             Some("message") => {
@@ -95,7 +95,7 @@ impl Answer {
         self.reply.parts.extend(text_at(content, "/text").and_then(|text| text_part(text.to_owned())));
     }
 
-    /// Only what is sealed can be shown again: nothing else of it is known on the other side.
+    /// Keeps encrypted reasoning only: the server knows nothing else of it.
     fn thoughts(&mut self, item: &Json, say: &mut dyn FnMut(Piece<'_>)) {
         let summary = item["summary"].as_array().into_iter().flatten();
         summary.filter_map(|it| text_at(it, "/text")).for_each(|text| say(Piece::Thinking(text)));
