@@ -84,7 +84,7 @@ fn what_has_errors_or_is_based_on_something_else_is_not_kept() {
     assert!(project.refused("shelve greet.yaml").contains("has errors"));
     project.write(&ONE.replace("printf one", "printf two"));
     assert!(project.refused("shelve greet.yaml --base sha256:12345678").contains("has changed since"));
-    assert!(project.refused("shelve greet.yaml --name ../up").contains("can not be the name"));
+    assert!(project.refused("shelve greet.yaml --name ../up").contains("cannot be the name"));
     project.done(&format!("shelve greet.yaml --base {one}"));
     assert_eq!(project.json("versions").as_array().unwrap().len(), 1);
     assert_eq!(project.json("runs").as_array().unwrap().len(), 0, "the shelf is none of the runs");

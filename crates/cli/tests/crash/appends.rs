@@ -56,9 +56,9 @@ fn a_crash_around_an_answer_loses_nothing_and_takes_it_once() {
     for side in ["before", "after"] {
         let trial = Trial::new("gate");
         assert_eq!(trial.run(None).code, 3);
-        assert_eq!(trial.longhaul(&["approve", RUN], Some(&format!("post:{side}:1"))).code, ABORTED);
+        assert_eq!(trial.longhaul(&["approve", RUN], Some(&format!("append:{side}:1"))).code, ABORTED);
         trial.finish();
-        ends_as(&trial, &reference, &format!("post {side}"));
+        ends_as(&trial, &reference, &format!("answer, {side}"));
     }
     for number in 1.. {
         let mut reached = false;

@@ -9,11 +9,10 @@ use longhaul_core::id::RunId;
 use longhaul_core::origin::{Caller, Origin, SOME_RUN};
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_store::{Blob, Hash, Posted};
+use longhaul_store::{Blob, Hash};
 use uuid::Uuid;
 
 use crate::engine::{Engine, Error, Shared};
-use crate::run::message::Message;
 use crate::run::run_loop::load;
 
 /// The hash of a question's secret: what an answer carries instead of it.
@@ -38,12 +37,6 @@ pub(crate) fn fresh(secrets: &mut Vec<Blob>) -> String {
 }
 
 impl Engine {
-    /// Tells a run something in the name of somebody. What one of its own steps started may not decide what becomes of it.
-    pub async fn tell_as(&self, run: &RunId, message: Message, who: &Origin) -> Result<Posted, Error> {
-        self.may_decide(run, &message, who).await?;
-        self.tell(run, message, None).await
-    }
-
     /// The secret of the question that a step asks: for those who hand it to whoever may answer, and for nobody else.
     pub async fn secret(&self, run: &RunId, path: &StepPath) -> Result<Option<String>, Error> {
         let loaded = self.load(run).await?;
