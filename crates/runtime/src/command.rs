@@ -79,7 +79,7 @@ impl Engine {
         self.may_decide(run, &message, who).await?;
         let message = message.identified(&self.shared).await?;
         message.keepable()?;
-        let committed = match apply(&self.shared, run, &message).await {
+        let committed = match Box::pin(apply(&self.shared, run, &message)).await {
             Err(error) => return Err(first::explained(self, run, &message, error).await),
             Ok(Some(committed)) => committed,
             Ok(None) => return posted::through_the_inbox(self, run, message).await,
@@ -163,7 +163,7 @@ async fn apply(shared: &Arc<Shared>, run: &RunId, message: &Message) -> Result<O
         if needs_mail(shared, &loaded).await? {
             return Ok(None);
         }
-        match commit(shared, run, loaded, message.clone().into_event()).await {
+        match Box::pin(commit(shared, run, loaded, message.clone().into_event())).await {
             Err(error) if moved_on(&error) => {}
             committed => return committed.map(Some),
         }

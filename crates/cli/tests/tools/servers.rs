@@ -64,7 +64,7 @@ fn a_server_that_is_none_says_why() {
     let with = |settings: &str| set_up(settings).failed();
     assert!(with("command = 'no-such-program'").1.starts_with("`no-such-program` can not be started"));
     let (_, message) = with("command = 'sh'\nargs = ['-c', 'echo out of order >&2']");
-    assert!(message.contains("can not be talked to") && message.ends_with(": out of order"), "{message}");
+    assert!(message.contains("cannot be talked to") && message.ends_with(": out of order"), "{message}");
     assert_eq!(with("url = 'http://127.0.0.1:9/mcp'").0, "transient");
     assert_eq!(
         set_up("command = '${NO_SUCH_VARIABLE}'").asked(),

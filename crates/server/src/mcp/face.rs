@@ -122,7 +122,7 @@ impl ServerHandler for Face {
             Err(call) => call,
         };
         if let Some(run) = &request.request_state {
-            return Ok(response(tools::hosted::taken_up(&call, run).await));
+            return Ok(response(Box::pin(tools::hosted::taken_up(&call, run)).await));
         }
         if let Some(tool) = tools::table().iter().find(|tool| tool.name == request.name) {
             return Ok(response((tool.call)(call).await));
