@@ -76,6 +76,17 @@ impl Engine {
         who: &Origin,
         patience: Duration,
     ) -> Result<Applied, Error> {
+        // Callers hold it within futures of their own.
+        Box::pin(self.carried_out(run, message, who, patience)).await
+    }
+
+    async fn carried_out(
+        &self,
+        run: &RunId,
+        message: Message,
+        who: &Origin,
+        patience: Duration,
+    ) -> Result<Applied, Error> {
         self.may_decide(run, &message, who).await?;
         let message = message.identified(&self.shared).await?;
         message.keepable()?;
