@@ -99,14 +99,14 @@ mod tests {
     use super::*;
 
     fn said(what: &'static str, then: Follow) -> String {
-        let run = RunId::new("r-1").unwrap();
+        let run = RunId::new("run-1").unwrap();
         sentence(&Applied { run, what, step: None, by: Some("kim".to_owned()), at: 0, seq: 3, then })
     }
 
     #[test]
     fn an_outcome_says_what_was_done_and_what_follows() {
         assert_eq!(said("approved", Follow::Continues), "Approved. The run continues.");
-        let alone = "Approved. No engine is running it; continue with: longhaul resume r-1";
+        let alone = "Approved. No engine is running it; continue with: longhaul resume run-1";
         assert_eq!(said("approved", Follow::NeedsEngine), alone);
         let over = Follow::Finished { outcome: Outcome::Failure, message: Some("denied: too risky".to_owned()) };
         assert_eq!(said("denied", over), "Denied. The run failed: denied: too risky.");
@@ -115,13 +115,13 @@ mod tests {
         assert_eq!(said("paused", Follow::Paused), "Paused. Nothing new starts.");
         assert_eq!(
             said("approved", Follow::Paused),
-            "Approved. The run is paused; continue with: longhaul unpause r-1"
+            "Approved. The run is paused; continue with: longhaul unpause run-1"
         );
     }
 
     #[test]
     fn the_data_of_an_outcome_names_who_and_when() {
-        let run = RunId::new("r-1").unwrap();
+        let run = RunId::new("run-1").unwrap();
         let then = Follow::Finished { outcome: Outcome::Failure, message: Some("denied".to_owned()) };
         let applied = Applied {
             run,
@@ -133,7 +133,7 @@ mod tests {
             then,
         };
         let data = serde_json::to_value(CommandOutcome::of(&applied)).unwrap();
-        let expected = serde_json::json!({"run": "r-1", "outcome": "denied", "step": "go", "by": "kim", "at": 7, "seq": 3,
+        let expected = serde_json::json!({"run": "run-1", "outcome": "denied", "step": "go", "by": "kim", "at": 7, "seq": 3,
             "then": "failed", "message": "denied", "text": "Denied. The run failed: denied."});
         assert_eq!(data, expected);
     }

@@ -71,7 +71,10 @@ async fn of_two_clients_that_race_one_is_recorded_and_the_other_told() {
     let refused: Vec<String> =
         [first, second].into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
-    assert!(["the run is over", "`a` has been submitted already"].contains(&refused[0].as_str()), "{refused:?}");
+    assert!(
+        ["the run is over: it succeeded", "`a` has been submitted already"].contains(&refused[0].as_str()),
+        "{refused:?}"
+    );
     assert_eq!(bench.results_of(&run, "a").await, 1);
 }
 
@@ -111,7 +114,7 @@ async fn a_claim_that_runs_out_is_offered_anew_and_its_late_result_refused() {
     assert_eq!((anew.ready[0].attempt, anew.running[0].by.as_str()), (2, "quick"));
     let late = Submission { attempt: Some(1), ..said("late") };
     let late = bench.engine().submit(&run, "a", late, "slow").await.unwrap_err();
-    assert_eq!(late.to_string(), "attempt 1 of `a` was given up; it is handed out anew, as attempt 2");
+    assert_eq!(late.to_string(), "attempt 1 of `a` was given up; it is handed out again, as attempt 2");
     let nameless = bench.engine().submit(&run, "a", said("late"), "slow").await.unwrap_err();
     assert!(nameless.to_string().starts_with("`a` is handed out to quick"), "{nameless}");
     let over = bench.engine().submit(&run, "a", said("in time"), "quick").await.unwrap();
@@ -321,7 +324,7 @@ async fn only_a_run_for_a_host_hands_its_steps_out() {
     let bench = Bench::new();
     let run = bench.engine().start(&bench::plan(ONE), StartRequest::default()).await.unwrap();
     let refused = bench.engine().next(&run, "ed").await.unwrap_err();
-    assert!(refused.to_string().contains("only a run that was started for a host"), "{refused}");
+    assert!(refused.to_string().contains("only a run that was started for a client"), "{refused}");
     assert_eq!(bench.events(&run).await.len(), 1);
 }
 
