@@ -120,7 +120,7 @@ async fn a_claim_that_runs_out_is_offered_anew_and_its_late_result_refused() {
     let over = bench.engine().submit(&run, "a", said("in time"), "quick").await.unwrap();
     assert_eq!((over.status, bench.results_of(&run, "a").await), (HostStatus::Succeeded, 1));
     let twice = bench.engine().submit(&run, "a", said("in time"), "quick").await.unwrap_err();
-    assert_eq!(twice.to_string(), "the run is over");
+    assert_eq!(twice.to_string(), "the run is over: it succeeded");
 }
 
 #[tokio::test]
