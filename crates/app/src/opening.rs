@@ -35,7 +35,7 @@ fn refuse(login: &str) -> Result<()> {
     )
 }
 
-/// Refuses to go on where there is no store: opening it would make one. Blocks; meant for the start of a program.
+/// Refuses to continue where there is no store: opening it would make one. Blocks; meant for the start of a program.
 pub fn require(place: &Place) -> Result<()> {
     let there = tokio::task::block_in_place(|| Handle::current().block_on(place.is_there(OPENING)));
     match told(place, there)? {

@@ -10,7 +10,7 @@ use binary::project::{Project, RUN};
 use binary::told;
 use serde_json::{Value, json};
 
-const GATE: &str = "do:\n  - {id: go, approve: Go on?}\n  - {id: a, run: echo done}\n";
+const GATE: &str = "do:\n  - {id: go, approve: Continue?}\n  - {id: a, run: echo done}\n";
 
 /// A run that waits at its gate, and that no engine runs.
 fn waiting(workflow: &str) -> Project {

@@ -125,7 +125,7 @@ fn triggers_are_kept_and_shown_with_their_next_times() {
     project.done("triggers add button greet");
     let list = project.told("triggers list");
     assert!(list.stdout.contains("Nightly  schedule  greet") && list.stdout.contains("next 20"), "{}", list.stdout);
-    assert!(list.stderr.contains("is at work, and only then"), "{}", list.stderr);
+    assert!(list.stderr.contains("is running, and only then"), "{}", list.stderr);
     let rows = project.json("triggers list");
     assert_eq!(rows[0]["next"].as_array().unwrap().len(), 3);
     let run = project.json("triggers run button")["run"].as_str().unwrap().to_owned();

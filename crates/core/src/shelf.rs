@@ -136,6 +136,6 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// A trigger went off, and what came of it.
+    /// A trigger fired, and what came of it.
     Delivered(Delivery),
 }

@@ -67,7 +67,7 @@ impl Engine {
         self.next_within(run, client, PATIENCE).await
     }
 
-    /// The same, with a limit to how long the engine's own steps are waited for. They go on after that.
+    /// The same, with a limit to how long the engine's own steps are waited for. They continue after that.
     pub async fn next_within(&self, run: &RunId, client: &str, patience: Duration) -> Result<Handed, Error> {
         self.hosted(run).await?;
         self.advance_hosted(run, client, patience).await?;
@@ -144,7 +144,7 @@ impl Engine {
         Ok(loaded)
     }
 
-    /// Does what no agent does, until something is to be done by a client or the time is up. What is under way then goes on.
+    /// Does what no agent does, until something is to be done by a client or the time is up. What is under way then continues.
     async fn advance_hosted(&self, run: &RunId, client: &str, patience: Duration) -> Result<(), Error> {
         let (engine, of) = (self.clone(), run.clone());
         let mut drive =

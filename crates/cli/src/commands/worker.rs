@@ -13,7 +13,7 @@ use crate::duties::Duties;
 use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
 use crate::{identity, inputs, ui};
 
-/// Drive queued and waiting runs, and let schedules go off, until stopped
+/// Drive queued and waiting runs, and let schedules fire, until stopped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Say nothing about the steps it takes
@@ -97,7 +97,7 @@ fn standing(args: &Args, engine: &Engine) -> Result<String> {
 pub(crate) struct ForkArgs {
     /// The run, or the beginning of its id
     run: String,
-    /// The step that is the first to be done anew
+    /// The step that is the first to be done again
     #[arg(long, value_name = "STEP")]
     at: String,
     /// Another input, as NAME=VALUE

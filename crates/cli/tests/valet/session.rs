@@ -10,7 +10,7 @@ const SPEAK: &str = "
 name: speak
 do:
   - {id: first, run: sh speak.sh}
-  - {id: wait, approve: 'Go on?'}
+  - {id: wait, approve: 'Continue?'}
   - {id: second, run: sh speak.sh}
 ";
 

@@ -63,7 +63,7 @@ pub enum HostStatus {
     AwaitingOutputs,
     /// A person is asked.
     AwaitingApproval,
-    /// The engine is at work, or a time or a signal is waited for.
+    /// The engine is running, or a time or a signal is waited for.
     Waiting,
     /// It ended well.
     Succeeded,
@@ -78,7 +78,7 @@ pub enum HostStatus {
 pub struct Work {
     /// Its address.
     pub path: StepPath,
-    /// Which attempt: a submission that names it can not be taken for another one.
+    /// Which attempt: a submission that names it cannot be taken for another one.
     pub attempt: u32,
     /// The id of the step.
     pub step: String,
@@ -192,7 +192,7 @@ fn message(handed: &Handed, loaded: &Loaded, now: i64) -> String {
         }
         HostStatus::AwaitingApproval => {
             let asked: Vec<String> = handed.questions.iter().map(|asked| format!("`{}`", asked.path)).collect();
-            format!("a person is asked: {}; only their answer lets the run go on", asked.join(", "))
+            format!("a person is asked: {}; only their answer lets the run continue", asked.join(", "))
         }
         HostStatus::Waiting => waits(loaded),
         HostStatus::Succeeded => "the run has succeeded".to_owned(),
@@ -211,7 +211,7 @@ fn many(count: usize) -> String {
 fn waits(loaded: &Loaded) -> String {
     let at_work: Vec<String> = loaded.state.open_attempts().map(|step| format!("`{}`", step.path)).collect();
     if !at_work.is_empty() {
-        return format!("the engine is at work on {}; ask again", at_work.join(", "));
+        return format!("the engine is running on {}; ask again", at_work.join(", "));
     }
     let why: Vec<String> =
         longhaul_core::explain::explain(&loaded.plan.0, &loaded.state).into_iter().map(|why| why.text).collect();
@@ -229,8 +229,7 @@ fn work(loaded: &Loaded, inst: &StepInst) -> Result<Work, Error> {
     let refused =
         |why: &str| Error::Rejected(Rejection::invalid(format!("`{}` cannot be handed out: {why}", inst.path)));
     // What a client reads holds no value of this machine, so nothing is filled in.
-    let start =
-        start_of(planner(loaded), &loaded.state, &inst.path).ok_or_else(|| refused("it can not be rendered"))?;
+    let start = start_of(planner(loaded), &loaded.state, &inst.path).ok_or_else(|| refused("it cannot be rendered"))?;
     let plan = &loaded.plan.0;
     let step = plan.step(inst.step);
     let agent = |key: &str| start.params.get("agent").and_then(|agent| agent.get(key));
