@@ -123,7 +123,7 @@ impl World {
             semantics: SEMANTICS,
             task: self.script.task.clone(),
             inputs,
-            context: RunContext { id: Some("test-run".to_owned()), ..RunContext::default() },
+            context: Box::new(RunContext { id: Some("test-run".to_owned()), ..RunContext::default() }),
             trigger: None,
             owner: None,
             approvals: None,

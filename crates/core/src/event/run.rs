@@ -26,10 +26,10 @@ pub struct RunStarted {
     pub inputs: IndexMap<String, Json>,
     /// About the run, for templates: `run.*`.
     #[serde(rename = "about", default, skip_serializing_if = "RunContext::is_empty")]
-    pub context: RunContext,
+    pub context: Box<RunContext>,
     /// What started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<RunTrigger>,
+    pub trigger: Option<Box<RunTrigger>>,
     /// Who started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
@@ -78,7 +78,7 @@ mod tests {
             "trigger": {"type": "manual"}, "driver": "host",
         });
         let started: RunStarted = serde_json::from_value(written).unwrap();
-        assert_eq!((started.driver, started.trigger.clone()), (Driver::Client, Some(RunTrigger::manual())));
+        assert_eq!((started.driver, started.trigger.as_deref()), (Driver::Client, Some(&RunTrigger::manual())));
         let again = serde_json::to_value(&started).unwrap();
         assert_eq!((&again["about"], &again["driver"]), (&json!({"id": "run-1", "odd": 7}), &json!("client")));
     }

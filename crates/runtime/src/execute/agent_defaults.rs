@@ -48,7 +48,7 @@ pub(crate) struct Told {
 impl Told {
     /// What holds for a run: what this engine was told, else what the run was started with.
     pub(crate) fn of(started: Option<&RunStarted>, now: &str, workhorse: bool) -> Self {
-        let context = started.map(|started| &started.context);
+        let context = started.map(|started| &*started.context);
         let before = context.and_then(|context| context.agent.as_deref()).filter(|before| *before != AUTO);
         let mut told = Self { agent: before.filter(|_| now == AUTO).unwrap_or(now).to_owned(), ..Self::default() };
         if workhorse {

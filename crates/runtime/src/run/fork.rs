@@ -67,7 +67,7 @@ pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkReques
             started.forked = Some((from.to_string(), at.clone()));
             started.inputs.extend(inputs.clone());
             started.context.id = Some(run.to_string());
-            started.trigger = trigger.clone().or(started.trigger.take());
+            started.trigger = trigger.clone().map(Box::new).or(started.trigger.take());
             started.owner = owner.clone().or(started.owner.take());
         }
         // Who could answer there can not answer here.
