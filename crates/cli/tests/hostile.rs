@@ -3,7 +3,7 @@
 //! The child gets 600 MB of address space and a minute; a blow-up of either kind fails the test. Nothing
 //! here measures time.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not prepare its files must fail")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot prepare its files must fail")]
 
 #[path = "hostile/child.rs"]
 mod child;

@@ -12,7 +12,7 @@ use crate::task::TaskKey;
 
 /// The event that is recorded because of a report on the attempt with this key, or why none is.
 pub fn accept(plan: &Plan, state: &State, key: &str, event: Event) -> Result<Event, String> {
-    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login can not say that".to_owned())?;
+    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login cannot say that".to_owned())?;
     let about = TaskKey::new(path, attempt);
     if about.to_string() != key {
         return Err(format!("it is about `{about}`, and its worker holds `{key}`"));
@@ -73,7 +73,7 @@ fn is_reference(carried: &Carried) -> bool {
     is_commit && is_name && !carried.name.contains(':') && !carried.name.contains("..")
 }
 
-/// Whether a text can stand on a command line of whoever goes on with it.
+/// Whether a text can stand on a command line of whoever continues with it.
 fn is_word(text: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@".contains(&byte);
     text.bytes().all(good) && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())

@@ -3,7 +3,7 @@
 //! Cases are the same in every run; `PROPTEST_CASES` asks for more of them.
 
 #![expect(clippy::disallowed_methods, reason = "a test may read the files it mutates")]
-#![expect(clippy::unwrap_used, reason = "a test that can not prepare its files must fail")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot prepare its files must fail")]
 
 #[path = "../../../fuzz/bodies.rs"]
 mod bodies;

@@ -12,7 +12,7 @@ use crate::{office, ui};
 /// Measure the engine beside the limits of this machine
 ///
 /// Everything happens in a folder that is removed afterwards. Figures are held against what the machine itself did in the same
-/// minutes: single-row commits, bare processes. Exits with 1 if something can not be measured or a count is wrong; a missed target is only shown.
+/// minutes: single-row commits, bare processes. Exits with 1 if something cannot be measured or a count is wrong; a missed target is only shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Tiny sizes: whether it works, not how fast

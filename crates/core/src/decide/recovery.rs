@@ -1,4 +1,4 @@
-//! How an agent goes on whose turn failed. Without an answer there is nothing left to try.
+//! How an agent continues whose turn failed. Without an answer there is nothing left to try.
 
 use serde_json::Map;
 
@@ -30,7 +30,7 @@ pub(super) fn recover(planner: Planner<'_>, state: &State, at: StepNo, error: &F
     let turn = FailedTurn { planner, state, inst, rules: &rules, error };
     match error.class {
         ErrorClass::Question => Some(turn.ask()),
-        // The limit ended it, and decides whether it goes on.
+        // The limit ended it, and decides whether it continues.
         ErrorClass::Killed if super::budget::is_out_of_money(planner, state, at) => {
             Some(scheduled(inst, turn.on(), state.now))
         }
@@ -45,7 +45,7 @@ pub(super) fn compacted(state: &State, at: StepNo) -> Option<Decision> {
     compacting.then(|| scheduled(inst, RecoveryAction::Resend, state.now))
 }
 
-/// After a person has answered or looked: the conversation goes on where there is one.
+/// After a person has answered or looked: the conversation continues where there is one.
 pub(super) fn resumed(step: &Step, inst: &StepInst, now: i64, say: Option<&str>) -> Decision {
     let session = inst.recovery.as_ref().is_some_and(|recovery| recovery.resumable().is_some());
     let lost = inst.outcome.error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost);
@@ -122,7 +122,7 @@ impl FailedTurn<'_> {
         own.or_else(|| if transient { self.reframe_error() } else { None }).or_else(|| self.fall_back())
     }
 
-    /// How an interrupted turn is gone on with.
+    /// How an interrupted turn is continued.
     fn over(&self) -> RecoveryAction {
         match self.step().on_interrupt {
             OnInterrupt::Continue => self.on(),
@@ -184,7 +184,7 @@ impl FailedTurn<'_> {
 
     fn compact(&self) -> Option<(RecoveryAction, i64)> {
         let recovery = self.recovery();
-        // What could not be shortened just now can not be shortened.
+        // What could not be shortened just now cannot be shortened.
         let failed = recovery.action == Some(RecoveryAction::Compact);
         let can = recovery.session.as_ref().is_some_and(|session| session.compacts) && !failed;
         (can && recovery.compactions < self.rules.compactions).then_some((RecoveryAction::Compact, self.state.now))
@@ -209,12 +209,12 @@ impl FailedTurn<'_> {
         agents.get(self.recovery().fallbacks as usize)?.as_str().map(str::to_owned)
     }
 
-    /// Whether the workflow would rather go on with another agent than wait.
+    /// Whether the workflow would rather continue with another agent than wait.
     fn prefers_another(&self) -> bool {
         agent_key(self.step(), "on_limit").and_then(Json::as_str) == Some("fallback")
     }
 
-    /// It can not go on without a person's word.
+    /// It cannot continue without a person's word.
     fn ask(&self) -> Decision {
         Decision::of([Event::QuestionAsked {
             path: self.inst.path.clone(),

@@ -1,7 +1,7 @@
 //! Applying events.
 //!
 //! **Invariant:** an event that does not fit changes nothing. Every change of a phase goes through
-//! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
+//! [`Apply::enter`], so the lists of who needs a decision, who waits and who works cannot disagree with it.
 
 use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
 use crate::event::{self, Answer, Ended, Envelope, Event, OnHostLost, QuestionKind, Usage};
@@ -12,7 +12,7 @@ use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, P
 use crate::recovery::RecoveryAction;
 use crate::task::TimerId;
 
-/// An event that can not follow from what came before: a bug, a foreign history, or a late result.
+/// An event that cannot follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(pub String);
 
@@ -28,7 +28,7 @@ impl State {
     /// Takes an event in; one that does not fit changes nothing.
     pub fn apply(&mut self, plan: &Plan, index: &Index, envelope: &Envelope) -> Result<(), Error> {
         if envelope.seq != self.seq + 1 {
-            return Err(Error(format!("event {} can not follow event {}", envelope.seq, self.seq)));
+            return Err(Error(format!("event {} cannot follow event {}", envelope.seq, self.seq)));
         }
         self.expects(&envelope.event)?;
         // Reopening looks at the whole run and finds out late whether there is anything to do.
@@ -205,7 +205,7 @@ impl Apply<'_> {
     fn on_failure_started(&mut self, attempt: u32) -> Result<(), Error> {
         let before = self.state.on_failure.attempts;
         if attempt != before + 1 {
-            return Err(Error(format!("attempt {attempt} of `on_failure` can not follow attempt {before}")));
+            return Err(Error(format!("attempt {attempt} of `on_failure` cannot follow attempt {before}")));
         }
         self.state.on_failure = OnFailure { attempts: attempt, open: true };
         Ok(())
@@ -252,7 +252,7 @@ impl Apply<'_> {
     pub(super) fn target(&self, at: StepNo, to: &StepId) -> Result<StepIx, Error> {
         let step = self.state.step(at);
         let target = self.index.find(self.state.body(step.body).body, to.as_str());
-        target.ok_or_else(|| Error(format!("`{}` can not lead to `{to}`", step.path)))
+        target.ok_or_else(|| Error(format!("`{}` cannot lead to `{to}`", step.path)))
     }
 
     /// Moves a step on, from the lists it is on to those where it belongs. What belonged to the phase before is dropped with it;
@@ -279,7 +279,7 @@ impl Apply<'_> {
         let now = self.state.now;
         let step = self.state.step(at);
         if attempt != step.attempts + 1 || step.phase != Phase::Ready {
-            return Err(Error(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
+            return Err(Error(format!("attempt {attempt} of `{path}` cannot follow attempt {}", step.attempts)));
         }
         self.enter(at, Phase::begun(reserve, hosted));
         let step = self.state.step_mut(at);
@@ -340,7 +340,7 @@ impl Apply<'_> {
         self.pay(at, usage, usage.unknown_of(reserve.unwrap_or_default()));
     }
 
-    /// Whoever goes on with a conversation that others share goes on from what all of them have used.
+    /// Whoever continues with a conversation that others share continues from what all of them have used.
     fn counted(&mut self, id: &str, total: Usage) {
         let State { threads, steps, .. } = &mut *self.state;
         if threads.is_empty() {
@@ -369,7 +369,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Whether another agent does the step's work. Its conversation is nothing that the step's own agent could go on with,
+    /// Whether another agent does the step's work. Its conversation is nothing that the step's own agent could continue with,
     /// so it is not shared.
     pub(super) fn took_over(&self, at: StepNo) -> bool {
         self.state.step(at).recovery.as_ref().is_some_and(|recovery| recovery.fallbacks > 0)
@@ -389,7 +389,7 @@ impl Apply<'_> {
         step.recovery.get_or_insert_default().take(action, per_turn, counts);
     }
 
-    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one, or from the
+    /// Whoever stops an engine wants its work to continue later: in the same conversation, where there is one, or from the
     /// beginning, where the step says so.
     fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Error> {
         let at = self.open_attempt(path, attempt)?;
@@ -404,7 +404,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// What an agent left in the middle is not gone on with, where its step says so.
+    /// What an agent left in the middle is not continued, where its step says so.
     pub(super) fn interrupted(&mut self, at: StepNo) {
         let step = self.state.step_mut(at);
         if step.attempts > 0 && self.plan.step(step.step).on_interrupt == OnInterrupt::Restore {
@@ -637,7 +637,7 @@ impl Apply<'_> {
     }
 }
 
-/// Whether a step has to wait until fewer are at work: leaf work, and looking for files.
+/// Whether a step has to wait until fewer are running: leaf work, and looking for files.
 pub(super) fn needs_permit(form: &Form) -> bool {
     matches!(form, Form::Work(_) | Form::ForEach { items: Items::Glob(_), .. })
 }

@@ -35,7 +35,7 @@ pub enum Phase {
     Hosted(HostedAttempt),
     /// Its attempt waits for a worker.
     Queued(QueuedAttempt),
-    /// Its bodies are at work.
+    /// Its bodies are running.
     Inside,
     /// Something ended, and what that means has not been decided.
     Judge,

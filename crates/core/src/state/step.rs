@@ -53,7 +53,7 @@ pub struct StepOutcome {
     pub ended: Option<Ended>,
     /// When it was over.
     pub ended_at: Option<i64>,
-    /// Whether what depends on it may go on.
+    /// Whether what depends on it may continue.
     pub ok: bool,
     /// What the last attempt left, or the step itself.
     pub result: event::Result,
