@@ -809,8 +809,8 @@ export interface components {
             timeline: components["schemas"]["Span"][];
             /** @description What it has cost. */
             usage: components["schemas"]["Usage"];
-            /** @description What it waits for, each once: `approval`, `question`, `timer`, `event`, `host`, `operator`. */
-            waiting_for?: string[];
+            /** @description What it waits for, each once. */
+            waiting_for?: ("approval" | "question" | "operator" | "machine" | "client" | "worker" | "event" | "timer")[];
             /** @description Why it does not continue. */
             why?: components["schemas"]["Explanation"][];
             /** @description What lists call its workflow. */
@@ -973,8 +973,11 @@ export interface components {
             steps?: components["schemas"]["Step"][];
             /** @description What it cost. */
             usage: components["schemas"]["Usage"];
-            /** @description What it waits for, in a word. */
-            waiting_for?: string | null;
+            /**
+             * @description What it waits for, in a word.
+             * @enum {string|null}
+             */
+            waiting_for?: "approval" | "question" | "operator" | "machine" | "client" | "worker" | "event" | "timer" | null;
         };
         /** @description The address of one instance of a step. */
         StepPath: string;
