@@ -1048,8 +1048,11 @@ export interface components {
             steps?: components["schemas"]["Step"][];
             /** @description What it cost. */
             usage: components["schemas"]["Usage"];
-            /** @description What it waits for, in a word. */
-            waiting_for?: string | null;
+            /**
+             * @description What it waits for, in a word.
+             * @enum {string|null}
+             */
+            waiting_for?: "approval" | "question" | "operator" | "machine" | "client" | "worker" | "event" | "timer" | null;
         };
         /** @description The address of one instance of a step. */
         StepPath: string;
