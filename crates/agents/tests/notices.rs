@@ -1,4 +1,5 @@
 //! What endings mean: every notice in `tests/notices/limits.txt` is recognised, and no answer in `lookalikes.txt` is mistaken for one.
+
 use std::fmt::Write as _;
 
 use jiff::Timestamp;

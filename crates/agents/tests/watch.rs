@@ -1,4 +1,5 @@
 //! Timelines of agents that work and agents that hang: `tests/watch.txt`.
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

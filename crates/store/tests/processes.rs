@@ -1,4 +1,5 @@
 //! Several processes on one file, and processes that die. The children are this very binary: see `child`.
+
 #![cfg(unix)]
 
 use std::collections::HashMap;
