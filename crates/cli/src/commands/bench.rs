@@ -29,3 +29,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     ));
     Ok(ExitCode::from(2))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_is_passed_on() {
+        let bare = "cargo build --release && cargo run --release -p longhaul-bench";
+        assert_eq!(instead(&[]), bare);
+        assert_eq!(instead(&["--fleet".to_owned(), "--json".to_owned()]), format!("{bare} -- --fleet --json"));
+    }
+}
