@@ -1,6 +1,6 @@
 //! Builds `web/` from its lock file, and writes a table of what came out.
 //!
-//! The sources are copied to the target folder and built there, so a source tree that can not be written to
+//! The sources are copied to the target folder and built there, so a source tree that cannot be written to
 //! will do. Packages are those of `web/node_modules` if they are what the lock file says; else they are
 //! fetched beside the copy, and found there the next time.
 //!

@@ -144,7 +144,7 @@ describe("a run", () => {
     await node("draft, run, succeeded").waitFor();
   });
 
-  it("shows what failed, folds the rest, and is told to go on", async () => {
+  it("shows what failed, folds the rest, and is told to continue", async () => {
     await open("nightly-1");
     await card("build").getByText("error: the linker was killed").last().waitFor();
     await card("build").getByText("Raw output").click();
@@ -153,11 +153,11 @@ describe("a run", () => {
     await at.page.locator("main header [data-status=running]").waitFor();
   });
 
-  it("is paused, goes on, and is cancelled after a question", async () => {
+  it("is paused, continues, and is cancelled after a question", async () => {
     await open();
     await at.page.getByRole("button", { name: "Pause" }).click();
     await at.page.locator("main header [data-status=paused]").waitFor();
-    await at.page.getByRole("button", { name: "Go on" }).click();
+    await at.page.getByRole("button", { name: "Continue" }).click();
     await at.page.getByRole("button", { name: "Pause" }).waitFor();
     await at.page.getByRole("button", { name: "Cancel" }).click();
     await at.page.getByRole("dialog").getByLabel("Why?").fill("enough");

@@ -49,10 +49,10 @@ describe("the list of runs", () => {
   it("shows what it knows while the server is away, and is right again when it is back", async () => {
     await line("release-1").locator("[data-status=running]").waitFor();
     await at.server.kill();
-    await at.page.getByText("The server can not be reached. What is shown may be old").waitFor();
+    await at.page.getByText("The server cannot be reached. What is shown may be old").waitFor();
     await line("release-1").waitFor();
     await at.server.start();
-    await at.page.getByText("The server can not be reached. What is shown may be old").waitFor({ state: "detached" });
+    await at.page.getByText("The server cannot be reached. What is shown may be old").waitFor({ state: "detached" });
     await at.server.control({ run: "release-1", commits: 1 });
     await line("release-1").locator("[data-status=waiting]").waitFor();
   });

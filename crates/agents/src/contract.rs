@@ -116,7 +116,7 @@ pub struct Found {
     pub logged_in: bool,
 }
 
-/// Why an agent can not be used, and what to do about it.
+/// Why an agent cannot be used, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {remedy}")]
 pub struct Missing {
@@ -126,7 +126,7 @@ pub struct Missing {
     pub remedy: String,
 }
 
-/// Why a turn can not be put to an agent, in a sentence.
+/// Why a turn cannot be put to an agent, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub String);
@@ -225,7 +225,7 @@ pub trait Reader: Send {
     /// What a line of its output says. Lines that mean nothing say nothing.
     fn line(&mut self, line: &str) -> Vec<Entry>;
 
-    /// Whether the program tries again and again what only a person can mend. What it has said by then says why.
+    /// Whether the program tries again and again what only a person can fix. What it has said by then says why.
     fn is_hopeless(&self) -> bool {
         false
     }
@@ -353,7 +353,7 @@ pub enum Stopped {
     Abandoned,
     /// It had answered and would not go.
     AfterResult,
-    /// It tried again what only a person can mend.
+    /// It tried again what only a person can fix.
     Hopeless,
 }
 

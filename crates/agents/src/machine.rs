@@ -103,7 +103,7 @@ pub async fn patiently<T, E: Short>(mut work: impl FnMut() -> Result<T, E>) -> R
     }
 }
 
-/// The same on a thread that may block, and not for ever: whoever called it can not be told meanwhile.
+/// The same on a thread that may block, and not for ever: whoever called it cannot be told meanwhile.
 pub(crate) fn patiently_here<T, E: Short>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let mut backoff = Backoff::default();
     for _ in 0..TRIES_HERE {

@@ -54,7 +54,7 @@ impl Fault {
         self.signature == HUNG
     }
 
-    /// Whether the agent does not know the conversation that it was to go on with.
+    /// Whether the agent does not know the conversation that it was to continue with.
     pub fn is_unknown_session(&self) -> bool {
         self.signature.starts_with("session-unknown")
     }

@@ -194,7 +194,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The folder to run in is not one.
-    #[error("can not run in `{}`: it is not a folder", path.display())]
+    #[error("cannot run in `{}`: it is not a folder", path.display())]
     BadCwd {
         /// As it was asked for.
         path: PathBuf,
@@ -206,13 +206,13 @@ pub enum Error {
         program: String,
     },
     /// A zero byte or, in a variable's name, `=`: no process can be handed that.
-    #[error("an argument or variable of `{program}` contains a byte that can not be passed on")]
+    #[error("an argument or variable of `{program}` contains a byte that cannot be passed on")]
     BadArgument {
         /// As it was asked for.
         program: String,
     },
     /// An output file could not be written. The command was ended.
-    #[error("can not write `{}`: {source}", path.display())]
+    #[error("cannot write `{}`: {source}", path.display())]
     Disk {
         /// The file.
         path: PathBuf,
@@ -220,7 +220,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Anything else that the system refused.
-    #[error("can not {what}: {source}")]
+    #[error("cannot {what}: {source}")]
     Io {
         /// What was being done.
         what: &'static str,
@@ -354,7 +354,7 @@ struct Bounds {
     timeout: Option<Duration>,
     grace: Duration,
     cancel: CancellationToken,
-    /// Its output can not be kept any more.
+    /// Its output cannot be kept any more.
     broken: CancellationToken,
     /// How long it waited for room for its output: that time is not its own.
     kept_waiting: Mutex<Duration>,

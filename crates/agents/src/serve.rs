@@ -73,7 +73,7 @@ async fn answer(ask: &Ask, lines: &Arc<Lines>, cancel: &CancellationToken) -> En
 
 fn read(name: &str, input: impl BufRead) -> Result<Ask, String> {
     let mut line = String::new();
-    input.take(ASK_BYTES_MAX).read_line(&mut line).map_err(|error| format!("can not read what is asked: {error}"))?;
+    input.take(ASK_BYTES_MAX).read_line(&mut line).map_err(|error| format!("cannot read what is asked: {error}"))?;
     serde_json::from_str(&line)
         .map_err(|error| format!("`longhaul {AGENT_COMMAND} {name}` is started by the engine, with a request: {error}"))
 }

@@ -89,7 +89,7 @@ pub enum Found {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An attempt has a folder of its own, and is started once.
-    #[error("`{}` has been used for an attempt; start anew in an empty folder", folder.display())]
+    #[error("`{}` has been used for an attempt; start again in an empty folder", folder.display())]
     Used {
         /// The folder.
         folder: PathBuf,
@@ -103,7 +103,7 @@ pub enum Error {
         by: String,
     },
     /// A file of the folder is not what a shim writes.
-    #[error("`{}` can not be understood ({source}); end the attempt and start anew", path.display())]
+    #[error("`{}` cannot be understood ({source}); end the attempt and start again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -111,7 +111,7 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A file of the folder could not be read or written.
-    #[error("can not use `{}`: {source}", path.display())]
+    #[error("cannot use `{}`: {source}", path.display())]
     Disk {
         /// The file.
         path: PathBuf,
@@ -119,7 +119,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Anything else that the system refused.
-    #[error("can not {what}: {source}")]
+    #[error("cannot {what}: {source}")]
     Io {
         /// What was being done.
         what: &'static str,

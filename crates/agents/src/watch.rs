@@ -194,7 +194,7 @@ impl Watcher {
         Watch { words: self.words(now_ms), advice }
     }
 
-    /// Goes on as if no time had passed.
+    /// Continues as if no time had passed.
     fn passed_over(&mut self, pause_ms: i64) {
         let until_ms = self.asked_ms.saturating_add(pause_ms);
         let later = |at_ms: i64| at_ms.saturating_add(pause_ms).min(until_ms);

@@ -1,4 +1,4 @@
-//! Agents that talk without a pause, each a process below its shim: what that costs, and whether other work goes on beside it.
+//! Agents that talk without a pause, each a process below its shim: what that costs, and whether other work continues beside it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

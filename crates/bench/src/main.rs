@@ -220,7 +220,7 @@ impl Bench {
         let Setting { parent, synchronous, program } = setting;
         let parent = parent.unwrap_or_else(std::env::temp_dir);
         let folder = parent.join(format!("longhaul-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
+        std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         Ok(Self { folder, synchronous, sizes, around, program })
     }
 
@@ -267,7 +267,7 @@ impl Bench {
     }
 }
 
-/// Files that can not be removed lie in a folder for such files.
+/// Files that cannot be removed lie in a folder for such files.
 impl Drop for Bench {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);

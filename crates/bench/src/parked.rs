@@ -1,4 +1,4 @@
-//! Many runs that wait for a person: what they cost while nothing happens, and how soon one goes on.
+//! Many runs that wait for a person: what they cost while nothing happens, and how soon one continues.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -49,7 +49,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Parks every run of the store, watches, and has one go on.
+/// Parks every run of the store, watches, and has one continue.
 pub(super) async fn child(bench: &Bench, store: &Arc<dyn Store>) -> Result<()> {
     let engine = bench.engine(store);
     crowd::work_while(&engine, crowd::BUSY).await?;

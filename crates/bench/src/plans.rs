@@ -40,7 +40,7 @@ pub(super) fn prompts(agents: usize) -> Result<Plan> {
 
 /// A question that only a person can answer.
 pub(super) fn question() -> Result<Plan> {
-    let ask = json!({"approve": {"question": "Go on?", "on_timeout": "fail", "on_deny": "fail"}});
+    let ask = json!({"approve": {"question": "Continue?", "on_timeout": "fail", "on_deny": "fail"}});
     plan(vec![step(0, ask, Vec::new())])
 }
 

@@ -90,11 +90,11 @@ enum Command {
     Cancel(tell::CancelArgs),
     /// Start nothing new in a run
     Pause(tell::RunArgs),
-    /// Let a paused run go on
+    /// Let a paused run continue
     Unpause(tell::RunArgs),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::RetryArgs),
-    /// Let a run go on elsewhere, without the files that are on a machine which is gone
+    /// Let a run continue elsewhere, without the files that are on a machine which is gone
     Leave(tell::RunArgs),
     Consent(consent::Args),
     Shelve(versions::ShelveArgs),
@@ -204,7 +204,7 @@ struct DialectArg {
     dialect: Option<Dialect>,
 }
 
-/// Prints why a workflow can not be used, and says so in the exit code.
+/// Prints why a workflow cannot be used, and says so in the exit code.
 fn refuse(report: &Report) -> Result<ExitCode> {
     tell(report);
     ui::say(format!("{}; nothing was done", diagnostic::summary(&report.diagnostics)));

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 /// The processes beside an engine are this program under another name: the guard, which clears up after an engine that was
-/// killed, the shims, below which agents go on, the agents that are no programs of their own, and calls of tools.
+/// killed, the shims, below which agents continue, the agents that are no programs of their own, and calls of tools.
 fn beside_an_engine() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let (name, of) = (args.next()?, args.next()?);

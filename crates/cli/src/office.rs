@@ -69,7 +69,7 @@ pub(crate) struct AgentArgs {
     /// Attempts at once, over all runs
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = slots)]
     slots: usize,
-    /// Do steps anew whose earlier results could be used, and keep the new ones
+    /// Do steps again whose earlier results could be used, and keep the new ones
     #[arg(long)]
     no_cache: bool,
 }
@@ -360,7 +360,7 @@ fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
 
 fn script(agents: &AgentArgs) -> Result<Script> {
     let Some(file) = &agents.script else { return Ok(Script::builtin()) };
-    let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
+    let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
     Script::parse(&text).map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))
 }
 
@@ -403,14 +403,14 @@ fn prompt(disk: &Disk) -> Result<Startable, String> {
         ..Request::default()
     };
     let plan = longhaul_lang::check(request, disk).workflows.into_iter().find_map(|workflow| workflow.plan);
-    let plan = plan.ok_or_else(|| "a prompt can not be planned in this project".to_owned())?;
+    let plan = plan.ok_or_else(|| "a prompt cannot be planned in this project".to_owned())?;
     Ok(Startable { plan, dir: disk.project.root.clone() })
 }
 
-/// What there is to say when a trigger went off, or none could be looked at.
+/// What there is to say when a trigger fired, or none could be looked at.
 pub(crate) fn kept(kept: Result<&RunId, &longhaul_runtime::Error>) -> String {
     match kept {
-        Ok(run) => format!("a schedule went off: run {run}; longhaul events --follow {run} shows it"),
+        Ok(run) => format!("a schedule fired: run {run}; longhaul events --follow {run} shows it"),
         Err(error) => format!("triggers were not looked at: {error}; that is tried again in a minute"),
     }
 }
@@ -497,7 +497,7 @@ const WORKERS: usize = 2;
 const FILES: usize = 12;
 const IDLE: Duration = Duration::from_secs(600);
 
-/// A runtime that has all the threads and files it can not do without: it would panic when the system gives it none.
+/// A runtime that has all the threads and files it cannot do without: it would panic when the system gives it none.
 /// Where leases are kept something is read every quarter of a minute, so one of those is always there.
 fn runtime() -> Result<tokio::runtime::Runtime> {
     let probes: Vec<_> = (0..=WORKERS).map(|_| std::thread::Builder::new().spawn(|| {})).collect();

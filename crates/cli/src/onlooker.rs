@@ -1,4 +1,4 @@
-//! Shows a run in the foreground while it goes on.
+//! Shows a run in the foreground while it continues.
 //!
 //! **Invariant:** every event is shown once and in its order, however far the terminal is behind and whoever recorded it. What
 //! agents say may be missed by a terminal that is slow; `longhaul logs` has it.
@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// A tree that is drawn anew in place.
+    /// A tree that is drawn again in place.
     Tree,
     /// What happens, and what agents say and do.
     Lively,
@@ -116,7 +116,7 @@ impl Onlooker {
         }
     }
 
-    /// The next events. What can not be read now can be read later, by `longhaul events`.
+    /// The next events. What cannot be read now can be read later, by `longhaul events`.
     async fn page(&self) -> Vec<Envelope> {
         self.engine.events(&self.run, self.seen, PAGE).await.unwrap_or_default()
     }

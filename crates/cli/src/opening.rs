@@ -27,7 +27,7 @@ pub(crate) fn store(place: &Place) -> Result<Opened> {
     tokio::task::block_in_place(|| Handle::current().block_on(with_clock(place, opened)))
 }
 
-/// Refuses to go on where there is no store: opening it would make one. Blocks; meant for the start of a program.
+/// Refuses to continue where there is no store: opening it would make one. Blocks; meant for the start of a program.
 pub(crate) fn require(place: &Place) -> Result<()> {
     let there = tokio::task::block_in_place(|| Handle::current().block_on(place.is_there(OPENING)));
     match told(place, there)? {
@@ -51,7 +51,7 @@ pub(crate) async fn patiently(place: &Place, stop: &CancellationToken) -> Result
     let opened = tokio::select! {
         opened = place.open_patiently(OPENING, &unanswered) => match opened {
             Err(Error::Denied(why)) => {
-                bail!("{place} can not be opened: {why}; its user or password is wrong, or its login was taken back")
+                bail!("{place} cannot be opened: {why}; its user or password is wrong, or its login was taken back")
             }
             opened => told(place, opened)?,
         },
@@ -66,7 +66,7 @@ async fn with_clock(place: &Place, store: Arc<dyn Store>) -> Result<Opened> {
 }
 
 fn told<T>(place: &Place, opened: Result<T, Error>) -> Result<T> {
-    opened.with_context(|| format!("{place} can not be opened"))
+    opened.with_context(|| format!("{place} cannot be opened"))
 }
 
 /// What tasks ask for that chose among machines when several shared the store. A file is for one machine, which stands for all of them.

@@ -1,4 +1,4 @@
-//! A run on a terminal, live: a tree that is drawn anew in place, and keys.
+//! A run on a terminal, live: a tree that is drawn again in place, and keys.
 //!
 //! What is shown is a function of what is known ([`frame`], [`table`]), what a key does is one as well ([`act`]). Around them: the terminal
 //! ([`terminal`], [`keys`], [`painter`]) and the loops that bring news ([`watch`], [`top`]).

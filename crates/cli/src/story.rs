@@ -37,22 +37,22 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::HostSeen { host } => format!("  ▸ `{host}` is there again"),
         Event::HostLeft { host, carried: Some(carried), .. } => {
             let commit: String = carried.commit.chars().take(10).collect();
-            format!("  ▸ goes on without `{host}`, with the files as of commit {commit}")
+            format!("  ▸ continues without `{host}`, with the files as of commit {commit}")
         }
-        Event::HostLeft { host, .. } => format!("  ▸ goes on without the files on `{host}`"),
+        Event::HostLeft { host, .. } => format!("  ▸ continues without the files on `{host}`"),
         Event::FilesRebuilt { path, host, commit, .. } => {
             let commit: String = commit.chars().take(10).collect();
             format!("  ▸ {path}: the files of the run are on `{host}` now, as of commit {commit}")
         }
         Event::AttemptDelayed { path, why: Some(why), .. } => {
-            format!("  … {path} waits: {why}; it then goes on by itself")
+            format!("  … {path} waits: {why}; it then continues by itself")
         }
-        Event::AttemptDelayed { path, why: None, .. } => format!("  ▸ {path} {}", ui::dim("goes on")),
+        Event::AttemptDelayed { path, why: None, .. } => format!("  ▸ {path} {}", ui::dim("continues")),
         Event::CarryFailed { path, why, .. } => {
             format!("  ! {path}: what it left was not sent to where other machines find it: {why}")
         }
         Event::Imported { .. } => "  ▸ brought back from an archive".to_owned(),
-        Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
+        Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was running all the time")),
         Event::FilesRestored { path, left, .. } => {
             format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")
         }
@@ -82,7 +82,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
         // Whoever ends a run says how by that; what follows says it too.
         Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated && end.verdict.is_none() => {
-            format!("  {}", ui::dim(format!("– {path} failed, and the run goes on")))
+            format!("  {}", ui::dim(format!("– {path} failed, and the run continues")))
         }
         // Refused before it began: no attempt has told why.
         Event::StepEnded { path, end: End { error: Some(error), .. } }
@@ -101,7 +101,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             format!("  ■ cancel{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))
         }
         Event::Paused { .. } => "  ‖ paused".to_owned(),
-        Event::Unpaused { .. } => "  ▶ goes on".to_owned(),
+        Event::Unpaused { .. } => "  ▶ continues".to_owned(),
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
         Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
         Event::OnFailureEnded { error: Some(error), .. } => {

@@ -118,7 +118,7 @@ pub(crate) fn print_line(text: impl std::fmt::Display) -> Result<()> {
 /// Writes data to a file, or to standard output.
 pub(crate) fn deliver(text: &str, file: Option<&Path>) -> Result<()> {
     match file {
-        Some(file) => std::fs::write(file, text).with_context(|| format!("{} can not be written", file.display())),
+        Some(file) => std::fs::write(file, text).with_context(|| format!("{} cannot be written", file.display())),
         None => Ok(out().write_all(text.as_bytes())?),
     }
 }

@@ -1,4 +1,4 @@
-//! What a checkout, a step and another user can not do to the runs of somebody.
+//! What a checkout, a step and another user cannot do to the runs of somebody.
 //!
 //! **Invariant:** nothing that lies in the folder of a project is taken for state; what was acknowledged outlives whatever a step does
 //! there.

@@ -123,7 +123,7 @@ fn what_a_program_starts_needs_a_grant_for_the_workflow() {
 #[test]
 fn consent_that_is_taken_back_is_missed_by_runs_that_had_it() {
     let project = Project::new(&format!(
-        "name: release\ndo:\n  - {{id: go, approve: Go on?}}\n{}",
+        "name: release\ndo:\n  - {{id: go, approve: Continue?}}\n{}",
         &PUSH["name: release\ndo:\n".len()..]
     ));
     assert_eq!(project.run().code, 3);
@@ -145,7 +145,7 @@ fn a_step_gives_no_consent() {
     let project = Project::new(workflow);
     assert_eq!(project.run().code, 0);
     let said = project.ok(&["outputs", RUN, "a"]);
-    assert!(said.contains("a step of run-1 can not give or take consent"), "{said}");
+    assert!(said.contains("a step of run-1 cannot give or take consent"), "{said}");
     assert_eq!(project.json(&["consent", "log", "--json"]), json!([]));
 }
 

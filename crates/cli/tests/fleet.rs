@@ -242,7 +242,7 @@ const GATE: &str = "
 name: work
 do:
   - {id: one, run: 'echo one'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: two, run: 'echo two'}
 ";
 
@@ -270,10 +270,10 @@ fn a_run_whose_machine_is_gone_asks_what_to_do() {
     assert_eq!(fleet.made_on(), ["one alpha"]);
     let refused = fleet.told("gamma", &["approve", RUN]);
     assert!(refused.stderr.contains("it takes: wait, leave, cancel"), "{}", refused.stderr);
-    // Only one step asks, so it need not be named; a worker is there that goes on.
+    // Only one step asks, so it need not be named; a worker is there that continues.
     let told = fleet.told("gamma", &["answer", RUN, "leave"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
-    assert!(told.stderr.contains("it goes on by itself: the worker beta-"), "{}", told.stderr);
+    assert!(told.stderr.contains("it continues by itself: the worker beta-"), "{}", told.stderr);
     until("the end", || fleet.is("succeeded"));
     assert_eq!(fleet.made_on(), ["one alpha", "two beta"]);
     let events = fleet.told("gamma", &["events", RUN]).stdout;
@@ -364,7 +364,7 @@ const FILES: &str = "
 name: work
 do:
   - {id: one, run: 'echo here > left.txt'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: two, run: 'cat left.txt'}
 ";
 
@@ -414,7 +414,7 @@ name: work
 do:
   - {id: any, run: 'touch any.txt', workspace: any}
   - {id: one, run: 'touch one.txt'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: two, run: 'touch two.txt'}
   - {id: more, run: 'touch more.txt', workspace: any}
 "#;

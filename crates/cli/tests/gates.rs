@@ -10,10 +10,10 @@ use longhaul_core::plan::Plan;
 use longhaul_runtime::{Message, StartRequest};
 use serde_json::{Value, json};
 
-const GATE: &str = "do:\n  - {id: go, approve: Go on?}\n  - {id: a, run: echo done}\n";
+const GATE: &str = "do:\n  - {id: go, approve: Continue?}\n  - {id: a, run: echo done}\n";
 
 impl Project {
-    /// It goes on waiting, too.
+    /// It continues waiting, too.
     fn stands(&self, args: &[&str], reason: &str) {
         self.refuses(args, reason);
         assert_eq!(self.longhaul(&["resume", RUN]).code, 3, "it waits as before");
@@ -146,7 +146,7 @@ fn another_user_is_told_where_to_answer() {
 
 #[test]
 fn a_role_answers_and_nobody_else() {
-    let gate = GATE.replace("Go on?}", "Go on?, approvals: 'role:release'}");
+    let gate = GATE.replace("Continue?}", "Continue?, approvals: 'role:release'}");
     let project = waiting(&gate);
     project.stands(&["approve", RUN], "only `release` may answer this");
     project.stands(&["approve", RUN, "--override"], "only `release` may answer this");
@@ -177,7 +177,7 @@ fn a_run_keeps_the_policy_it_was_started_with() {
 
 /// A gate, and beside it a step that tries to answer it. What it is told ends up in a file.
 fn answering_itself(script: &str) -> Project {
-    let project = Project::new("steps:\n  - {id: go, approve: Go on?}\n  - {id: sly, run: {script: sly.sh}}\n");
+    let project = Project::new("steps:\n  - {id: go, approve: Continue?}\n  - {id: sly, run: {script: sly.sh}}\n");
     std::fs::write(project.path("sly.sh"), format!("exec >>$OUT 2>&1\n{script}\necho code $?\nexit 0\n")).unwrap();
     let told = project.longhaul(&["run", "w.yaml", "--run-id", RUN]);
     assert_eq!(told.code, 3, "{}{}", told.stdout, told.stderr);
@@ -192,7 +192,7 @@ fn a_step_does_not_answer_for_its_run() {
     {
         let project = answering_itself(how);
         let out = project.out();
-        assert!(out.contains("run-1 can not answer for itself") && out.contains("code 2"), "{how}: {out}");
+        assert!(out.contains("run-1 cannot answer for itself") && out.contains("code 2"), "{how}: {out}");
         assert_eq!(project.found("answered"), Value::Null, "{how}");
     }
 }
@@ -204,18 +204,18 @@ fn a_step_that_hides_where_it_comes_from_does_not_answer() {
 env -i HOME=$HOME PATH=$PATH sh -c '(read go <start; '$LONGHAUL' approve run-1 go >orphan 2>&1; echo >end) &'
 echo >start; read go <end; cat orphan; false";
     let project = answering_itself(orphan);
-    assert!(project.out().contains("a step of a run can not answer for itself"), "{}", project.out());
+    assert!(project.out().contains("a step of a run cannot answer for itself"), "{}", project.out());
     assert_eq!(project.found("answered"), Value::Null);
 }
 
 #[test]
 fn a_run_that_a_step_started_is_not_its_to_answer() {
-    let child = "do:\n  - {id: go, approve: Go on?}\n";
+    let child = "do:\n  - {id: go, approve: Continue?}\n";
     let parent = "do:\n  - {id: a, run: '$LONGHAUL run child.yaml --run-id child-1 >>$OUT 2>&1; $LONGHAUL approve child-1 >>$OUT 2>&1; true'}\n";
     let project = Project::new(parent);
     std::fs::write(project.path("child.yaml"), child).unwrap();
     project.ok(&["run", "w.yaml", "--run-id", RUN]);
-    assert!(project.out().contains("run-1 can not answer for itself"), "{}", project.out());
+    assert!(project.out().contains("run-1 cannot answer for itself"), "{}", project.out());
     project.ok(&["approve", "child-1"]);
     assert_eq!(project.longhaul(&["resume", "child-1"]).code, 0, "a person outside of it may");
 }

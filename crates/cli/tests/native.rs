@@ -1,6 +1,6 @@
 //! Files that are as they should be: `tests/native` in the native language, `tests/dialects` in others.
 //!
-//! **Invariant:** native files give no finding but that a key has no effect yet; laying a file out anew, or converting it from a dialect,
+//! **Invariant:** native files give no finding but that a key has no effect yet; laying a file out again, or converting it from a dialect,
 //! changes nothing of its plan.
 
 use std::path::{Path, PathBuf};

@@ -47,7 +47,7 @@ fn a_run_that_a_limit_pauses_is_left_waiting_when_nobody_is_there() {
     let told = project.run();
     assert_eq!(told.code, 3, "{}", told.stderr);
     assert!(
-        told.stderr.contains("run-1 is paused at the limit on steps; let it go on: longhaul unpause run-1"),
+        told.stderr.contains("run-1 is paused at the limit on steps; let it continue: longhaul unpause run-1"),
         "{}",
         told.stderr
     );
@@ -244,7 +244,7 @@ fn what_the_policy_denies_says_why() {
 fn an_end_that_fails_does_not_go_on() {
     let project = Project::new("name: w\nstart: failed\nnodes:\n  - {id: failed, end: failure, message: no}\n");
     let told = project.run();
-    assert!(told.code == 1 && !told.stdout.contains("goes on"), "{}", told.stdout);
+    assert!(told.code == 1 && !told.stdout.contains("continues"), "{}", told.stdout);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn a_step_can_not_end_its_own_run() {
     let project = Project::new(&format!("name: w\ndo:\n  - id: a\n    run: |\n      {tries}\n"));
     assert_eq!(project.run().code, 0);
     let said = std::fs::read_to_string(project.path("out")).unwrap();
-    assert_eq!(said.matches("a step of run-1 can not decide what becomes of run-1").count(), 3, "{said}");
+    assert_eq!(said.matches("a step of run-1 cannot decide what becomes of run-1").count(), 3, "{said}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `core`, `lang` and `draw` stay pure: what they are built from can not reach a clock, a file or a network.
+//! `core`, `lang` and `draw` stay pure: what they are built from cannot reach a clock, a file or a network.
 
 use std::process::Command;
 

@@ -46,7 +46,7 @@ impl Project {
     }
 }
 
-/// A command that goes on beside the test, and ends with it.
+/// A command that continues beside the test, and ends with it.
 struct Background(Option<Child>);
 
 impl Background {
@@ -87,11 +87,11 @@ const GATE: &str = r#"
 name: gate
 do:
   - {id: before, run: 'echo before >> "$LOG"'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: after, run: 'echo after >> "$LOG"'}
 "#;
 
-/// A step that goes on until it is stopped the first time, and does nothing the second time.
+/// A step that continues until it is stopped the first time, and does nothing the second time.
 const LONG: &str = r#"
 name: long
 do:
@@ -127,7 +127,7 @@ fn an_answer_from_another_process_reaches_the_worker() {
 
 #[test]
 fn an_answer_from_another_process_reaches_a_run_in_the_foreground() {
-    let waits = "name: w\nsteps:\n  - {id: ok, approve: Go on?}\n  - {id: nap, wait: {event: wake}}\n  - {id: after, depends_on: ok, run: 'echo after >> \"$LOG\"'}\n";
+    let waits = "name: w\nsteps:\n  - {id: ok, approve: Continue?}\n  - {id: nap, wait: {event: wake}}\n  - {id: after, depends_on: ok, run: 'echo after >> \"$LOG\"'}\n";
     let project = Project::new(waits);
     let run = project.start(&["run", "w.yaml", "--run-id", RUN]);
     until("the question", || project.count("question_asked") == 1);
@@ -255,7 +255,7 @@ fn a_process_that_slept_through_its_lease_stops_what_another_took_over() {
     until("the long step", || project.log().len() == 2);
     sleeper.signal("STOP");
     assert_eq!(start(&["resume", RUN]).end().code, 0);
-    assert!(project.has_children(), "a stopped engine can not have ended its command");
+    assert!(project.has_children(), "a stopped engine cannot have ended its command");
     sleeper.signal("CONT");
     assert_eq!(sleeper.end().code, 0);
     // Its guard ends what it left, if it was quicker.

@@ -80,7 +80,7 @@ fn what_has_errors_or_is_based_on_something_else_is_not_kept() {
     assert!(project.refused("shelve greet.yaml").contains("has errors"));
     project.write(&ONE.replace("printf one", "printf two"));
     assert!(project.refused("shelve greet.yaml --base sha256:12345678").contains("has changed since"));
-    assert!(project.refused("shelve greet.yaml --name ../up").contains("can not be the name"));
+    assert!(project.refused("shelve greet.yaml --name ../up").contains("cannot be the name"));
     project.done(&format!("shelve greet.yaml --base {one}"));
     assert_eq!(project.json("versions").as_array().unwrap().len(), 1);
     assert_eq!(project.json("runs").as_array().unwrap().len(), 0, "the shelf is none of the runs");
@@ -121,7 +121,7 @@ fn triggers_are_kept_and_shown_with_their_next_times() {
     project.done("triggers add button greet");
     let list = project.told("triggers list");
     assert!(list.stdout.contains("Nightly  schedule  greet") && list.stdout.contains("next 20"), "{}", list.stdout);
-    assert!(list.stderr.contains("is at work, and only then"), "{}", list.stderr);
+    assert!(list.stderr.contains("is running, and only then"), "{}", list.stderr);
     let rows = project.json("triggers list");
     assert_eq!(rows[0]["next"].as_array().unwrap().len(), 3);
     let run = project.json("triggers run button")["run"].as_str().unwrap().to_owned();

@@ -78,7 +78,7 @@ pub struct Approvals {
 pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&Caller>) -> Option<String> {
     if let Some(run) = caller.and_then(|caller| related(started, caller)) {
         return Some(format!(
-            "{run} can not answer for itself: what a step starts may not answer what its run asks, nor a run that it \
+            "{run} cannot answer for itself: what a step starts may not answer what its run asks, nor a run that it \
              started, nor one that started it; let a person do it outside of the run"
         ));
     }
@@ -103,7 +103,7 @@ pub fn own_affair(run: &str, who: &Origin) -> Option<String> {
     let own = who.inside.iter().find(|mine| *mine == run || *mine == SOME_RUN)?;
     let own = if own == SOME_RUN { "a run" } else { own };
     Some(format!(
-        "a step of {own} can not decide what becomes of {run}: nothing that a run starts may cancel, pause or restart it; let a \
+        "a step of {own} cannot decide what becomes of {run}: nothing that a run starts may cancel, pause or restart it; let a \
          person do it outside of the run"
     ))
 }
@@ -273,16 +273,13 @@ mod tests {
             for gate in [None, Some("anyone"), Some("role:ops")] {
                 for auth in ["os_user", "token", "mcp_session"] {
                     let said = said(run.clone(), gate, inside(&["run-1"], auth));
-                    assert!(said.starts_with("run-1 can not answer for itself"), "{said}");
+                    assert!(said.starts_with("run-1 cannot answer for itself"), "{said}");
                 }
             }
         }
-        assert!(said(child(), None, inside(&["run-0"], "os_user")).starts_with("run-0 can not"), "who started it");
-        assert!(
-            said(child(), None, inside(&["run-2", "run-0"], "os_user")).starts_with("run-0 can not"),
-            "its sibling"
-        );
-        assert!(said(child(), None, inside(&["*"], "os_user")).starts_with("a step of a run can not"));
+        assert!(said(child(), None, inside(&["run-0"], "os_user")).starts_with("run-0 cannot"), "who started it");
+        assert!(said(child(), None, inside(&["run-2", "run-0"], "os_user")).starts_with("run-0 cannot"), "its sibling");
+        assert!(said(child(), None, inside(&["*"], "os_user")).starts_with("a step of a run cannot"));
         assert_eq!(said(child(), None, inside(&["run-9"], "os_user")), "may", "a run that has nothing to do with it");
     }
 

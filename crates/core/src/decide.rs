@@ -106,7 +106,7 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
             break;
         }
     }
-    // What was begun and ended in one breath (a prompt that can not be rendered) needs no doing.
+    // What was begun and ended in one breath (a prompt that cannot be rendered) needs no doing.
     let open = |path: &StepPath, attempt: u32| {
         state.find(path).is_some_and(|step| step.phase == Phase::Attempt && step.attempts == attempt)
     };

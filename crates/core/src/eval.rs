@@ -375,7 +375,7 @@ fn from_json(value: &Json) -> Value {
 }
 
 fn to_json(value: &Value) -> Result<Json, Problem> {
-    serde_json::to_value(value).map_err(|error| Problem(format!("the value can not be kept: {error}")))
+    serde_json::to_value(value).map_err(|error| Problem(format!("the value cannot be kept: {error}")))
 }
 
 fn problem(error: &Error) -> Problem {

@@ -114,7 +114,7 @@ pub enum Event {
         /// Who decided that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
-        /// What the files are made again from, wherever the run goes on.
+        /// What the files are made again from, wherever the run continues.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         carried: Option<Carried>,
     },
@@ -164,7 +164,7 @@ pub enum Event {
         /// When it is given up if nothing more is heard.
         until: i64,
     },
-    /// An attempt that was handed out is given back. It is offered anew, and counts as if it had never been.
+    /// An attempt that was handed out is given back. It is offered again, and counts as if it had never been.
     HandedBack {
         /// Which step.
         path: StepPath,
@@ -179,7 +179,7 @@ pub enum Event {
         attempt: u32,
     },
     /// An attempt waits because its machine is short of something (files, processes, memory, room on a disk), or because its agent has
-    /// answered while something of it goes on in the background; or waits no longer.
+    /// answered while something of it continues in the background; or waits no longer.
     AttemptDelayed {
         /// Which step.
         path: StepPath,
@@ -260,7 +260,7 @@ pub enum Event {
         attempt: u32,
         /// When.
         due: i64,
-        /// In which way an agent goes on.
+        /// In which way an agent continues.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rung: Option<Rung>,
     },
@@ -308,7 +308,7 @@ pub enum Event {
         /// The failure that it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
-        /// The hash of the secret that answers it from afar. Whoever makes the event can not know it: see
+        /// The hash of the secret that answers it from afar. Whoever makes the event cannot know it: see
         /// [`crate::decide::seal`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
@@ -359,7 +359,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signal: Option<String>,
     },
-    /// A timer went off.
+    /// A timer fired.
     TimerFired {
         /// Which.
         timer: String,
@@ -439,7 +439,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// The run may go on.
+    /// The run may continue.
     Unpaused {
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]

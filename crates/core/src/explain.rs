@@ -7,7 +7,7 @@ use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::state::{Phase, Question, State, StepInst};
 
-/// Why something does not go on.
+/// Why something does not continue.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Explanation {
     /// The step; `None` if it is about the run.
@@ -49,11 +49,11 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         say(match &state.missed {
             Some(missed) => format!(
                 "nothing was heard of the machine `{}` since {}, and the files of the run are there; start a worker on it, or \
-                 `longhaul unpause` to wait for longer, `longhaul leave` to go on elsewhere without them, `longhaul cancel` to stop",
+                 `longhaul unpause` to wait for longer, `longhaul leave` to continue elsewhere without them, `longhaul cancel` to stop",
                 missed.host,
                 moment(missed.since)
             ),
-            None => format!("the run is paused{limit}; nothing new starts until it is told to go on"),
+            None => format!("the run is paused{limit}; nothing new starts until it is told to continue"),
         });
     }
     let ready = state.ready();
@@ -74,7 +74,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
 /// An attempt that waits for its machine, or for what its agent does in the background.
 fn delayed(step: &StepInst) -> Option<Explanation> {
     let why = step.delayed.as_ref()?;
-    let text = format!("`{}` waits: {why}; it then goes on by itself", step.path);
+    let text = format!("`{}` waits: {why}; it then continues by itself", step.path);
     Some(Explanation { path: Some(step.path.clone()), text })
 }
 
@@ -100,7 +100,7 @@ fn waits(now: i64, step: &StepInst) -> String {
         Phase::Handed => handed(now, step),
         Phase::Queued => waits_for(&step.path, &step.labels),
         Phase::Question | Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => {
-            format!("`{path}` goes on")
+            format!("`{path}` continues")
         }
     }
 }

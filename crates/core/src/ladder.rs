@@ -1,4 +1,4 @@
-//! How the failed turn of an agent is gone on with: one rung after the other, each of them an event.
+//! How the failed turn of an agent is continued: one rung after the other, each of them an event.
 //!
 //! **Invariant:** what a step has climbed is part of its state, so that a run which is opened again stands on the rung
 //! on which it stood. Nothing is ever made up: after the last rung comes the declared default, or a person.
@@ -13,7 +13,7 @@ use crate::event::Session;
 pub use rules::Rules;
 pub(crate) use texts::{CONTINUE, EMPTY, TAKE_OVER, answered, fix_up, reframed};
 
-/// In which way an agent goes on.
+/// In which way an agent continues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
@@ -60,7 +60,7 @@ impl Rung {
         match self {
             Self::Again => "tried again".to_owned(),
             Self::Continue => "its session is continued".to_owned(),
-            Self::Restore { .. } => "its files are put back, and it begins anew".to_owned(),
+            Self::Restore { .. } => "its files are put back, and it begins again".to_owned(),
             Self::Repair { .. } => "told what is wrong, in the same session".to_owned(),
             Self::Answer { .. } => "its question is answered".to_owned(),
             Self::AwaitReset => "waits until the limit resets".to_owned(),
@@ -83,7 +83,7 @@ pub struct Climb {
     pub fallbacks: u32,
     /// How often it was put in another way.
     pub framing: u32,
-    /// The attempt before which the files were recorded, for as long as its conversation goes on.
+    /// The attempt before which the files were recorded, for as long as its conversation continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<u32>,
     pub(crate) repairs: u32,
@@ -93,7 +93,7 @@ pub struct Climb {
 }
 
 impl Climb {
-    /// Takes a rung. `per_turn`: whether tries are counted anew for each thing that is said; `counts`: whether this is a
+    /// Takes a rung. `per_turn`: whether tries are counted again for each thing that is said; `counts`: whether this is a
     /// try at all, and not the work of a worker that was lost.
     pub(crate) fn take(&mut self, rung: &Rung, per_turn: bool, counts: bool) {
         match rung {
@@ -120,13 +120,13 @@ impl Climb {
         self.rung = Some(rung.clone());
     }
 
-    /// A person has looked at it: everything may be tried anew, in the same conversation.
+    /// A person has looked at it: everything may be tried again, in the same conversation.
     pub(crate) fn rested(&mut self) {
         let (session, fallbacks, kept) = (self.session.take(), self.fallbacks, self.kept);
         *self = Self { session, fallbacks, kept, ..Self::default() };
     }
 
-    /// The conversation, if it can be gone on with.
+    /// The conversation, if it can be continued.
     pub(crate) fn resumable(&self) -> Option<&Session> {
         self.session.as_ref().filter(|session| session.resumes)
     }

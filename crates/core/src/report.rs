@@ -11,7 +11,7 @@ use crate::state::{Phase, State};
 
 /// The event that is recorded because of a report on the attempt with this key, or why none is.
 pub fn accept(plan: &Plan, state: &State, key: &str, event: Event) -> Result<Event, String> {
-    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login can not say that".to_owned())?;
+    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login cannot say that".to_owned())?;
     if format!("{path}@{attempt}") != key {
         return Err(format!("it is about `{path}@{attempt}`, and its worker holds `{key}`"));
     }
@@ -84,7 +84,7 @@ fn is_reference(carried: &Carried) -> bool {
     is_commit && is_name && !carried.name.contains(':') && !carried.name.contains("..")
 }
 
-/// Whether a text can stand on a command line of whoever goes on with it.
+/// Whether a text can stand on a command line of whoever continues with it.
 fn is_word(text: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@".contains(&byte);
     text.bytes().all(good) && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())

@@ -2,11 +2,11 @@
 
 use crate::Json;
 
-/// The first thing about a value that its schema refuses, in words. A schema that can not be used lets nothing pass.
+/// The first thing about a value that its schema refuses, in words. A schema that cannot be used lets nothing pass.
 pub fn mismatch(schema: &Json, value: &Json) -> Option<String> {
     let validator = match jsonschema::validator_for(schema) {
         Ok(validator) => validator,
-        Err(error) => return Some(format!("its schema can not be used: {error}")),
+        Err(error) => return Some(format!("its schema cannot be used: {error}")),
     };
     let error = validator.iter_errors(value).next()?;
     let path = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");

@@ -25,7 +25,7 @@ pub use fold::{Armed, Kept, Proposal, Shelf, Status, Version};
 pub use propose::{EXPIRY_MS, Proposing};
 use trigger::Trigger;
 
-/// Why something can not be written, and what to do about it.
+/// Why something cannot be written, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
@@ -146,6 +146,6 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// A trigger went off, and what came of it.
+    /// A trigger fired, and what came of it.
     Delivered(Delivery),
 }

@@ -136,7 +136,7 @@ pub struct State {
     /// A step whose files are not part of that, and the number that they would have had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncarried: Option<(StepPath, u64)>,
-    /// What its files are made from on the machine where it goes on, if not from a checkout.
+    /// What its files are made from on the machine where it continues, if not from a checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Carried>,
     /// The event with which a machine was last given up; 0 if none was. Whoever works with files from before it is late.
@@ -247,7 +247,7 @@ pub struct StepInst {
     pub phase: Phase,
     /// How it ended, once it has.
     pub ended: Option<Ended>,
-    /// Whether what depends on it may go on.
+    /// Whether what depends on it may continue.
     pub ok: bool,
     /// Attempts begun.
     pub attempts: u32,
@@ -397,7 +397,7 @@ pub enum Phase {
     Handed,
     /// Its attempt waits for a worker.
     Queued,
-    /// Its bodies are at work.
+    /// Its bodies are running.
     Inside,
     /// Something ended, and what that means has not been decided.
     Judge,

@@ -117,7 +117,7 @@ impl Type {
         }
     }
 
-    /// What a list of this type holds; `None` if the type can not be a list.
+    /// What a list of this type holds; `None` if the type cannot be a list.
     pub fn item(&self) -> Option<Type> {
         let items = self.members().iter().filter_map(|member| match member {
             Self::Any => Some(Self::Any),

@@ -2,7 +2,7 @@
 //!
 //! A drawing is flat like a plan, but speaks in keys instead of indices, so that a client can keep its
 //! own state beside it. A key is the way to a step through its containers: `tasks/review`. The branch
-//! of a choice adds what it is for to the container (`choose:then/fix`), a sub-workflow starts anew
+//! of a choice adds what it is for to the container (`choose:then/fix`), a sub-workflow starts again
 //! with its number (`@1/fetch`); neither sign can stand in the id of a step, so keys are unique.
 //!
 //! **Invariant:** a group comes before what it holds, and what it holds follows it without a gap; the

@@ -64,7 +64,7 @@ impl Chart<'_> {
 
     fn edge(&mut self, at: usize) {
         let Some((from, to)) = self.nest.ends[at] else { return };
-        // A group can not point at itself in Mermaid; its last step points at its first instead.
+        // A group cannot point at itself in Mermaid; its last step points at its first instead.
         let (from, to) = if from == to { (self.last_leaf(from), self.first_leaf(to)) } else { (from, to) };
         let edge = &self.graph.edges[at];
         self.line(&format!("n{from} {}{} n{to}", arrow(edge.kind), label(edge)));

@@ -21,7 +21,7 @@ pub type Code = &'static str;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The workflow can not run.
+    /// The workflow cannot run.
     Error,
     /// It can run, and probably not as meant.
     Warning,

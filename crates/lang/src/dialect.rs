@@ -2,7 +2,7 @@
 //!
 //! A dialect is a function from a tree to a tree. Every node of the result has the span of what it came
 //! from, so the checks that follow point into the original file. What a dialect says and the native
-//! language can not say is a diagnostic here, never silence.
+//! language cannot say is a diagnostic here, never silence.
 
 pub mod agent007;
 mod compose;

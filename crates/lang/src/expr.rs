@@ -41,7 +41,7 @@ pub enum Language {
     Expression,
 }
 
-/// Why a text can not be read.
+/// Why a text cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
     /// What is wrong, in plain words.
@@ -133,7 +133,7 @@ pub struct Finding {
 /// What is wrong.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FindingKind {
-    /// A field that can not exist.
+    /// A field that cannot exist.
     UnknownField {
         /// The chain before it, as written.
         on: String,
@@ -142,7 +142,7 @@ pub enum FindingKind {
         /// The fields that exist.
         known: Vec<String>,
     },
-    /// A list is needed and this can not be one.
+    /// A list is needed and this cannot be one.
     NotIterable {
         /// The expression, as written.
         what: String,
@@ -236,7 +236,7 @@ pub fn parse(text: &str, language: Language) -> Result<Parsed<'_>, SyntaxError> 
         }
         Language::Expression => Tree::Expression(machinery::parse_expr(text).map_err(reworded)?),
     };
-    // The engine's parser ends an expression at a character that it can not read, as if nothing came after.
+    // The engine's parser ends an expression at a character that it cannot read, as if nothing came after.
     match &scan.error {
         Some(error) => Err(reword::unread(text, &scan, error)),
         None => Ok(Parsed { text, tree, scan }),

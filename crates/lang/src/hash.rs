@@ -14,7 +14,7 @@ use crate::source::{self, Format, Node, Sources};
 /// Lists of steps inside a step of Valet.
 const INNER: [&str; 3] = ["then", "else", "steps"];
 
-/// A text with what it is known by; `None` if it can not be read.
+/// A text with what it is known by; `None` if it cannot be read.
 pub fn known(file: &str, text: &str) -> Option<Text> {
     let mut sources = Sources::default();
     let id = sources.add(file, text);

@@ -87,7 +87,7 @@ pub fn check(request: Request, world: &dyn World) -> Report {
         }
         let broken = has_errors(&found) || has_errors(&own);
         if broken {
-            // Of what can not run at all nobody need know which part of it would have no effect.
+            // Of what cannot run at all nobody need know which part of it would have no effect.
             own.retain(|found| found.code != NO_EFFECT);
         }
         found.append(&mut own);
@@ -155,7 +155,7 @@ fn used_workflows(
         let span = place.map_or(forest.trees[0].node.span, |node| node.span);
         out.push(
             Diagnostic::error("LH0413", span, format!("the workflow `{}` has mistakes: {}", tree.name, first.message))
-                .label("can not be used like this")
+                .label("cannot be used like this")
                 .help(format!("run `longhaul check {}`", tree.name)),
         );
     }

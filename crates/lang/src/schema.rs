@@ -98,7 +98,7 @@ fn useless(node: &Node, why: &str) -> Diagnostic {
                 .label("nothing is there")
                 .help("define it under `$defs` at the top of this schema; other files are not fetched")
         }
-        None => Diagnostic::error("LH0505", node.span, format!("this schema can not be used: {why}"))
+        None => Diagnostic::error("LH0505", node.span, format!("this schema cannot be used: {why}"))
             .label("no value can be held to it")
             .help("correct it, or use the short form `{field: type}`"),
     }

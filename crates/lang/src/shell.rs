@@ -37,7 +37,7 @@ pub struct Lowered {
     pub findings: Vec<Finding>,
 }
 
-/// A place where a value can not be passed safely.
+/// A place where a value cannot be passed safely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// In the text that was given: the template, or the variable that holds its value.
@@ -48,7 +48,7 @@ pub struct Finding {
     pub is_certain: bool,
 }
 
-/// Why a value can not be passed safely.
+/// Why a value cannot be passed safely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// The value becomes program text of `eval`, `sh -c`, `sed`, a remote shell and the like; what to do instead.

@@ -11,7 +11,7 @@ use longhaul_lang::diagnostic::Severity;
 use longhaul_lang::world::{Able, Bare, Found, Kind, Missing, World};
 use longhaul_lang::{Report, Request, codes};
 
-/// Codes whose mistake can not be shown as a block of YAML: it is in the bytes.
+/// Codes whose mistake cannot be shown as a block of YAML: it is in the bytes.
 const WITHOUT_WRONG: &[&str] = &["LH0103"];
 
 #[test]

@@ -33,7 +33,7 @@ pub struct Card {
 }
 
 impl Card {
-    /// What an agent is told, and what the file wants of it; `None` if it can not be read.
+    /// What an agent is told, and what the file wants of it; `None` if it cannot be read.
     pub fn described(&self) -> Option<Described> {
         let text = self.text()?;
         Some(if self.is_toml() { Described::from_toml(&text) } else { Described::from_markdown(&text) })

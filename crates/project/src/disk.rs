@@ -48,7 +48,7 @@ impl Disk {
     /// The world around the current folder, with the shelf of its store.
     pub fn current() -> Result<Self> {
         let project = Project::current()?;
-        // A place that can not be used has no shelf, and is complained about by whoever needs it.
+        // A place that cannot be used has no shelf, and is complained about by whoever needs it.
         let store = place::of(&project, std::env::var("LONGHAUL_STORE").ok().as_deref()).ok();
         Ok(Self::new(project).with_shelves(Shelves::of(store)))
     }
@@ -124,7 +124,7 @@ impl Disk {
         file.canonicalize().is_ok_and(|file| roots.any(|root| file.starts_with(root)))
     }
 
-    /// How the settings call agents; settings that can not be used say nothing.
+    /// How the settings call agents; settings that cannot be used say nothing.
     fn profiles(&self) -> &IndexMap<String, Profile> {
         let read = || Settings::of(&self.project).map(|settings| settings.backends.profiles).unwrap_or_default();
         self.profiles.get_or_init(read)
@@ -217,7 +217,7 @@ fn missing(error: &std::io::Error) -> Missing {
     }
 }
 
-/// The text of a file, or why it can not be had.
+/// The text of a file, or why it cannot be had.
 pub fn text_of(path: &Path) -> Result<String> {
     read_text(path).map_err(|why| anyhow::anyhow!("{}: {}", path.display(), in_words(&why)))
 }
@@ -249,7 +249,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Missing> {
     if bytes.len() > FILE_BYTES_MAX { Err(Missing::TooLarge) } else { Ok(bytes) }
 }
 
-/// A report on a file whose text can not be had because of what it holds.
+/// A report on a file whose text cannot be had because of what it holds.
 fn unreadable(path: &Path) -> Option<Report> {
     match read_bytes(path) {
         Err(Missing::TooLarge) => Some(longhaul_lang::too_large(shown(path))),
@@ -278,7 +278,7 @@ pub fn from_stdin() -> Result<String> {
         .lock()
         .take(FILE_BYTES_MAX as u64 + 1)
         .read_to_end(&mut bytes)
-        .context("standard input can not be read")?;
+        .context("standard input cannot be read")?;
     String::from_utf8(bytes).context("standard input is not UTF-8 text")
 }
 

@@ -1,6 +1,6 @@
 //! Which project a checkout is of, wherever it lies.
 //!
-//! **Invariant:** two checkouts of one repository have one identity on every machine, and those of two repositories have two. Who can not
+//! **Invariant:** two checkouts of one repository have one identity on every machine, and those of two repositories have two. Who cannot
 //! be sure has none.
 
 use std::fmt;

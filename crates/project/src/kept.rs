@@ -1,6 +1,6 @@
 //! Workflows on the shelf of a project's store, as if they were files.
 //!
-//! **Invariant:** only looked at when files of the project do not answer, and never made: a store that is not there, or can not
+//! **Invariant:** only looked at when files of the project do not answer, and never made: a store that is not there, or cannot
 //! be read, has no shelf.
 
 use std::cell::OnceCell;
@@ -70,7 +70,7 @@ impl Disk {
         if report.has_errors() || report.workflows.iter().all(|workflow| workflow.plan.is_none()) {
             return Err(in_words(&report));
         }
-        hash::known(&file, text).ok_or_else(|| "the text can not be read".to_owned())
+        hash::known(&file, text).ok_or_else(|| "the text cannot be read".to_owned())
     }
 }
 
@@ -87,7 +87,7 @@ fn shelved(shelf: &Shelf) -> Vec<Shelved> {
     enabled.map(|(name, kept)| Shelved { name: name.to_owned(), text: kept.current().text.text.clone() }).collect()
 }
 
-/// On a thread of its own: whoever asks may be inside a runtime, and can not wait there.
+/// On a thread of its own: whoever asks may be inside a runtime, and cannot wait there.
 fn read(store: &Place) -> Vec<Shelved> {
     if store.file().is_some_and(|file| !file.is_file()) {
         return Vec::new();

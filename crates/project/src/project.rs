@@ -28,7 +28,7 @@ impl Project {
 
     /// The project around the current folder. One of another user is refused.
     pub fn current() -> Result<Self> {
-        let folder = std::env::current_dir().context("the current folder can not be found")?;
+        let folder = std::env::current_dir().context("the current folder cannot be found")?;
         let project = Self::around(&folder);
         owner::verify(&project)?;
         Ok(project)

@@ -230,7 +230,7 @@ fn channel(keys: &Keys<'_>) -> Result<Channel> {
 
 fn carrier(keys: &Keys<'_>) -> Result<Carrier> {
     match (keys.table.contains_key("sendmail"), keys.table.contains_key("smtp")) {
-        (true, true) => bail!("`{0}.sendmail` and `{0}.smtp` can not both be given", keys.key),
+        (true, true) => bail!("`{0}.sendmail` and `{0}.smtp` cannot both be given", keys.key),
         (_, true) => Ok(Carrier::Smtp(server(keys)?)),
         (sendmail, false) => {
             if let Some(key) = ["tls", "user", "password", "trust"].iter().find(|key| keys.table.contains_key(key)) {

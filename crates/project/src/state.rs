@@ -148,7 +148,7 @@ fn marked(home: &Path, root: &Path) -> Option<PathBuf> {
     (is_id && recorded(&folder).as_deref() == Some(root)).then_some(folder)
 }
 
-/// Leaves the mark. A project that can not be written is found without it.
+/// Leaves the mark. A project that cannot be written is found without it.
 fn mark(root: &Path, folder: &Path) {
     let (file, id) = (mark_file(root), folder.file_name().unwrap_or_default().to_string_lossy().into_owned());
     let is_there = disk::text_if_any(&file).trim() == id;
@@ -166,7 +166,7 @@ fn mark(root: &Path, folder: &Path) {
 /// Makes a folder that is for its user alone, whatever the umask.
 fn private(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.with_context(|| format!("{} can not be made", folder.display()))?;
+    made.with_context(|| format!("{} cannot be made", folder.display()))?;
     let mode = folder.metadata()?.permissions().mode();
     if mode & SEEN_BY_OTHERS != 0 {
         std::fs::set_permissions(folder, Permissions::from_mode(0o700))

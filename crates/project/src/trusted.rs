@@ -62,14 +62,14 @@ fn rewrite(project: &Project, change: impl FnOnce(&mut Vec<String>)) -> Result<(
 /// Writes a file whole or not at all, for its user alone. A link that is in the way is replaced, never followed.
 pub(crate) fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let beside = file.with_extension(format!("{}.tmp", std::process::id()));
     let _ = std::fs::remove_file(&beside);
     let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside);
     written
         .and_then(|mut new| new.write_all(text.as_bytes()))
         .and_then(|()| std::fs::rename(&beside, file))
-        .with_context(|| format!("{} can not be written", file.display()))
+        .with_context(|| format!("{} cannot be written", file.display()))
 }
 
 /// A folder by the one path that it has, whichever way led to it.

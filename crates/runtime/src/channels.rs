@@ -70,7 +70,7 @@ pub struct Server {
 pub enum Privacy {
     /// Not at all.
     Open,
-    /// It begins in the open, and goes on under TLS or not at all.
+    /// It begins in the open, and continues under TLS or not at all.
     StartTls,
     /// TLS from the first byte.
     Tls,

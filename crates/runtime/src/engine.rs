@@ -78,7 +78,7 @@ pub struct Options {
     pub backends_max: IndexMap<String, usize>,
     /// How long an attempt is held without being renewed.
     pub lease: Duration,
-    /// Whether earlier results are done anew instead of being used.
+    /// Whether earlier results are done again instead of being used.
     pub refresh_cache: bool,
     /// Channels that the project has configured, by name.
     pub channels: IndexMap<String, Channel>,
@@ -184,11 +184,11 @@ impl Error {
     }
 
     pub(crate) fn encoding(error: serde_json::Error) -> Self {
-        Self::Damaged(format!("an event can not be written: {error}"))
+        Self::Damaged(format!("an event cannot be written: {error}"))
     }
 
     pub(crate) fn decoding(error: serde_json::Error) -> Self {
-        Self::Damaged(format!("an event can not be read: {error}"))
+        Self::Damaged(format!("an event cannot be read: {error}"))
     }
 }
 
@@ -344,7 +344,7 @@ impl Engine {
             driver: request.driver,
         };
         if let Some(Err(problem)) = group(plan, &started) {
-            return Err(Error::Input(format!("`concurrency.group` can not be rendered: {}", problem.0)));
+            return Err(Error::Input(format!("`concurrency.group` cannot be rendered: {}", problem.0)));
         }
         let index = Index::of(plan);
         let mut state = State::default();
@@ -609,7 +609,7 @@ impl Shared {
         Ok(posted)
     }
 
-    /// Whether a run that nobody drives has been told to pause or to go on, and has not heard it yet.
+    /// Whether a run that nobody drives has been told to pause or to continue, and has not heard it yet.
     async fn told_to_pause(&self, run: &RunId, message: &Message) -> Result<Option<bool>, Error> {
         if !matches!(message, Message::Pause { .. } | Message::Unpause { .. }) {
             return Ok(None);

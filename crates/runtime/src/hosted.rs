@@ -66,7 +66,7 @@ impl Engine {
         self.next_within(run, client, PATIENCE).await
     }
 
-    /// The same, with a limit to how long the engine's own steps are waited for. They go on after that.
+    /// The same, with a limit to how long the engine's own steps are waited for. They continue after that.
     pub async fn next_within(&self, run: &RunId, client: &str, patience: Duration) -> Result<Handed, Error> {
         self.hosted(run).await?;
         self.advance_hosted(run, client, patience).await?;
@@ -143,7 +143,7 @@ impl Engine {
         Ok(loaded)
     }
 
-    /// Does what no agent does, until something is to be done by a client or the time is up. What is under way then goes on.
+    /// Does what no agent does, until something is to be done by a client or the time is up. What is under way then continues.
     async fn advance_hosted(&self, run: &RunId, client: &str, patience: Duration) -> Result<(), Error> {
         let (engine, of) = (self.clone(), run.clone());
         let mut drive =
@@ -153,7 +153,7 @@ impl Engine {
             let pause = HASTE.min(until.saturating_duration_since(Instant::now()));
             match tokio::time::timeout(pause, &mut drive).await {
                 Ok(Ok(idle)) => return idle.map(drop),
-                Ok(Err(error)) => return Err(Error::Refused(format!("the run can not be driven: {error}"))),
+                Ok(Err(error)) => return Err(Error::Refused(format!("the run cannot be driven: {error}"))),
                 Err(_) if Instant::now() >= until || has_work(&self.load(run).await?.state, client) => return Ok(()),
                 Err(_) => {}
             }

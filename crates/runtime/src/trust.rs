@@ -55,7 +55,7 @@ pub struct Told {
     pub hash: String,
 }
 
-/// What a workspace tells agents; `None` if that is nothing, and why not if it can not be read whole.
+/// What a workspace tells agents; `None` if that is nothing, and why not if it cannot be read whole.
 pub fn told(workspace: &Path) -> Result<Option<Told>, String> {
     told_as(workspace, workspace)
 }
@@ -101,7 +101,7 @@ fn files(workspace: &Path) -> Result<Vec<PathBuf>, String> {
     for name in FILES.iter().filter(|name| workspace.join(name).symlink_metadata().is_ok()) {
         for entry in walkdir::WalkDir::new(workspace.join(name)).follow_links(true).sort_by_file_name() {
             let entry =
-                entry.map_err(|error| format!("it can not be read whole ({error}), so nothing of it is trusted"))?;
+                entry.map_err(|error| format!("it cannot be read whole ({error}), so nothing of it is trusted"))?;
             if !entry.file_type().is_dir() {
                 files.push(entry.into_path());
             }
@@ -120,7 +120,7 @@ fn read(files: impl IntoIterator<Item = PathBuf>, room: &mut u64) -> Result<Vec<
         let bytes = file.metadata().map_or(0, |about| if about.is_file() { about.len() } else { 0 });
         *room = room.checked_sub(bytes).ok_or_else(too_many)?;
         let content = if bytes == 0 { Ok(Vec::new()) } else { std::fs::read(&file) };
-        let unread = |error| format!("{} can not be read ({error}), so nothing of it is trusted", file.display());
+        let unread = |error| format!("{} cannot be read ({error}), so nothing of it is trusted", file.display());
         contents.push((file.clone(), content.map_err(unread)?));
     }
     Ok(contents)

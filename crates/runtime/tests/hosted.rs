@@ -104,11 +104,11 @@ async fn a_claim_that_runs_out_is_offered_anew_and_its_late_result_refused() {
     assert_eq!((glance.status, glance.waiting_for), ("waiting", vec!["host"]));
     assert_eq!(glance.why[0].text, "`a` is handed out to slow, silent for 1h40m (half), until 2027-01-15T11:00:00Z");
     bench.forward(20 * 60 * 1000);
-    let anew = bench.engine().next(&run, "quick").await.unwrap();
-    assert_eq!((anew.ready[0].attempt, anew.running[0].by.as_str()), (2, "quick"));
+    let again = bench.engine().next(&run, "quick").await.unwrap();
+    assert_eq!((again.ready[0].attempt, again.running[0].by.as_str()), (2, "quick"));
     let late = Submission { attempt: Some(1), ..said("late") };
     let late = bench.engine().submit(&run, "a", late, "slow").await.unwrap_err();
-    assert_eq!(late.to_string(), "attempt 1 of `a` was given up; it is handed out anew, as attempt 2");
+    assert_eq!(late.to_string(), "attempt 1 of `a` was given up; it is handed out again, as attempt 2");
     let nameless = bench.engine().submit(&run, "a", said("late"), "slow").await.unwrap_err();
     assert!(nameless.to_string().starts_with("`a` is handed out to quick"), "{nameless}");
     let over = bench.engine().submit(&run, "a", said("in time"), "quick").await.unwrap();
@@ -192,11 +192,11 @@ steps:
     let first = engine.next_within(&run, "ed", Duration::ZERO).await.unwrap();
     let first = if first.ready.is_empty() { engine.next(&run, "ed").await.unwrap() } else { first };
     assert_eq!(bench::prompts(&first), ["look around"]);
-    // The engine is at work, and takes the result in all the same.
+    // The engine is running, and takes the result in all the same.
     let next = engine.submit_within(&run, "look", said("seen"), "ed", Duration::ZERO).await.unwrap();
     assert_eq!(
         (next.status, next.message.as_str()),
-        (HostStatus::Waiting, "the engine is at work on `build`; ask again")
+        (HostStatus::Waiting, "the engine is running on `build`; ask again")
     );
     std::fs::write(bench.dir.path().join("go"), "").unwrap();
     let last = engine.next(&run, "ed").await.unwrap();
@@ -290,7 +290,7 @@ async fn what_a_host_reports_counts_and_what_it_does_not_is_not_nothing() {
 #[tokio::test]
 async fn a_worker_does_the_engines_part_alone_and_leaves_the_rest() {
     let bench = Bench::new();
-    let run = bench.start("steps:\n  - {id: a, run: echo 1}\n  - {id: b, depends_on: [a], prompt: go on}\n").await;
+    let run = bench.start("steps:\n  - {id: a, run: echo 1}\n  - {id: b, depends_on: [a], prompt: continue}\n").await;
     let engine = bench.engine();
     let stop = CancellationToken::new();
     let mut pulse = engine.pulse();

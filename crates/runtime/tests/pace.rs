@@ -49,7 +49,7 @@ fn noop() -> Value {
 }
 
 fn question() -> Value {
-    json!({"approve": {"question": "Go on?", "on_timeout": "fail", "on_deny": "fail"}})
+    json!({"approve": {"question": "Continue?", "on_timeout": "fail", "on_deny": "fail"}})
 }
 
 async fn drive(engine: &Engine, run: &RunId) -> Idle {

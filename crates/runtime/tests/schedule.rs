@@ -13,7 +13,7 @@ use longhaul_runtime::{Clock, Engine, Message, Options, Startable, Wanted};
 use longhaul_store::{Options as StoreOptions, Query, Sqlite};
 use tempfile::TempDir;
 
-const WAITS: &str = "name: waits\ndo:\n  - {id: gate, approve: Go on?}\n";
+const WAITS: &str = "name: waits\ndo:\n  - {id: gate, approve: Continue?}\n";
 
 /// A clock that is set.
 #[derive(Debug, Default)]

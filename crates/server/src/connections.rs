@@ -34,7 +34,7 @@ use crate::patient::{Patient, Signs};
 
 /// Bytes of a request without its body.
 const HEAD_BYTES_MAX: usize = 64 << 10;
-/// How long to wait when the machine can not take another connection.
+/// How long to wait when the machine cannot take another connection.
 const REST: Duration = Duration::from_millis(100);
 
 /// How long clients may take, and how many there may be.

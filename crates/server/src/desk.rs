@@ -126,7 +126,7 @@ impl Desk {
         Disk::new(self.inner.setup.project.clone()).with_shelves(Shelves::known(&shelf))
     }
 
-    /// Reads the shelf: workflows are looked up in many places that can not wait for it.
+    /// Reads the shelf: workflows are looked up in many places that cannot wait for it.
     pub(crate) async fn refresh_shelf(&self) -> Result<(), Problem> {
         let shelf = Arc::new(self.engine().shelf().await?);
         *self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner) = shelf;

@@ -5,7 +5,7 @@
 //!                                                                   └─▶ stream ◀─ journal
 //! ```
 //!
-//! **Invariant:** what is not in the [`table`](table::ROUTES) can not be reached, and what is there says who may.
+//! **Invariant:** what is not in the [`table`](table::ROUTES) cannot be reached, and what is there says who may.
 
 mod about;
 mod answer;

@@ -13,7 +13,7 @@ pub enum Error {
         /// The last seq of the run.
         actual: u64,
     },
-    /// These very events are stored already: an earlier try had succeeded. Go on.
+    /// These very events are stored already: an earlier try had succeeded. Continue.
     #[error("these events are stored already")]
     AlreadyApplied,
     /// The task is held by another worker, at another attempt, or ended. Stop, and kill the process tree.
@@ -68,10 +68,10 @@ pub enum Error {
     #[error("the store does not allow that: {0}")]
     Denied(String),
     /// The store does not answer. Nothing was done; see that it runs and can be reached, and try again.
-    #[error("the store can not be reached; nothing was done: {0}")]
+    #[error("the store cannot be reached; nothing was done: {0}")]
     Unreachable(String),
     /// The store stopped answering while something was written, and has not come back. Once it is there, read the run again.
-    #[error("the store can not be reached, and whether the last write was kept is not known: {0}")]
+    #[error("the store cannot be reached, and whether the last write was kept is not known: {0}")]
     Unsure(String),
     /// The store has been closed.
     #[error("the store is closed")]

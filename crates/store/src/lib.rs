@@ -137,7 +137,7 @@ pub trait Store: Send + Sync {
     /// The newest snapshot of a run. Always safe to ignore.
     fn snapshot(&self, run: &RunId) -> Pending<'_, Option<(u64, Vec<u8>)>>;
 
-    /// The newest snapshot and at most `limit` events after it: what it takes to go on with a run, in one call.
+    /// The newest snapshot and at most `limit` events after it: what it takes to continue with a run, in one call.
     /// Two would do as well, because a run only grows.
     fn restore(&self, run: &RunId, limit: usize) -> Pending<'_, Restored> {
         let run = run.clone();

@@ -1,7 +1,7 @@
 //! A store in a PostgreSQL database, which the processes of many machines can share.
 //!
 //! Each call is one statement, and each write is one function of the database: see `postgres/001.sql`. A connection that is lost
-//! is made anew, and what may have been done is asked for again under the same name.
+//! is made again, and what may have been done is asked for again under the same name.
 //!
 //! **Invariant:** what was acknowledged is on the disk of the server. What is read is what was written, or an error, and
 //! is read where it was written: never from a copy that may be behind.

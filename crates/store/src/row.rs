@@ -18,7 +18,7 @@ pub struct StoredEvent {
     pub body: String,
 }
 
-/// What it takes to go on with a run.
+/// What it takes to continue with a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// The newest one, with its seq.

@@ -79,7 +79,7 @@ impl Sqlite {
         Ok(Self { readers: Readers::new(path.to_owned(), options), writer })
     }
 
-    /// Writes a copy of the store in a file, as it is at this moment, into a new file. Others may go on meanwhile. Blocks.
+    /// Writes a copy of the store in a file, as it is at this moment, into a new file. Others may continue meanwhile. Blocks.
     pub fn back_up(from: &Path, to: &Path) -> Result<(), Error> {
         let db = schema::open_reader(from, &Options::default())?;
         sharing::make(to, schema::folder(to)).map_err(|error| Error::Io(error.to_string()))?;

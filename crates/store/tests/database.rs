@@ -196,7 +196,7 @@ async fn damage_is_found() {
     }
 }
 
-/// The bytes of a name that PostgreSQL can not keep are told apart from a machine that failed.
+/// The bytes of a name that PostgreSQL cannot keep are told apart from a machine that failed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_can_not_be_kept_is_refused() {
     let store = open(&server::shared().address()).await.unwrap();

@@ -63,7 +63,7 @@ async fn a_server_with_another_name_or_of_another_authority_is_refused() {
     let why = refused("localhost", "sslmode=verify-full").await;
     assert!(why.contains("certificate"), "{why}");
     let why = refused("localhost", "sslmode=verify-full&sslrootcert=/no/such/file").await;
-    assert!(why.contains("TLS can not be set up"), "{why}");
+    assert!(why.contains("TLS cannot be set up"), "{why}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

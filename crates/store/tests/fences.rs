@@ -77,7 +77,7 @@ async fn who_passes_over_a_task_keeps_to_the_caps() {
     first.batch_execute("COMMIT").await.unwrap();
 }
 
-/// Something that is asked of the store and waits for somebody who stands still, until that one goes on.
+/// Something that is asked of the store and waits for somebody who stands still, until that one continues.
 async fn waits<T: Send + 'static>(asked: impl Future<Output = T> + Send + 'static, first: &Client) -> T {
     let holder: i32 = first.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
     let asked = tokio::spawn(asked);

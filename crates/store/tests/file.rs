@@ -243,7 +243,7 @@ async fn queued(store: &Given, appends: Vec<Append>) -> Vec<JoinHandle<Result<u6
         tokio::spawn(async move { store.append(append).await })
     };
     let calls = appends.into_iter().map(send).collect();
-    // One thread runs everything here: when this goes on, each of the others has gone as far as it can.
+    // One thread runs everything here: when this continues, each of the others has gone as far as it can.
     tokio::task::yield_now().await;
     calls
 }

@@ -327,7 +327,7 @@ async fn a_lease_is_kept_by_words_and_not_for_ever() {
     let now = world.owner.now_ms().await.unwrap().unwrap();
     let kept = world.login.renew(&world.own, i64::MAX, 1).await.unwrap();
     assert!((now..now + 700_000).contains(&kept[0].lease_until_ms), "{}", kept[0].lease_until_ms);
-    // Another life of the same login goes on with it; the earlier one is out.
+    // Another life of the same login continues with it; the earlier one is out.
     let next = worker("box:2:2:y").of_login("gpu");
     assert_eq!(keys(&world.scope().inherit(&next, &world.own, 9_000).await.unwrap()), ["mine@1"]);
     assert!(matches!(world.scope().report(world.report("mine@1", 1)).await, Err(Error::Fenced { .. })));

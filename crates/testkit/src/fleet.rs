@@ -254,7 +254,7 @@ impl Fleet {
     }
 }
 
-/// How many steps that ask for `gpu` may be at work.
+/// How many steps that ask for `gpu` may be running.
 fn gpu_max(size: Size) -> u32 {
     u32::try_from(size.workers / 2).unwrap_or(u32::MAX).max(1)
 }

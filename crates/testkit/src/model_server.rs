@@ -36,7 +36,7 @@
 //! What agents ask on their own account (titles, routing, probes of a quota) is recognised and answered without taking
 //! a step, unless a section is `on side`. A section that is used up answers 400, so that nobody tries again. The
 //! log of requests is there for tests ([`ModelServer::log`]) and for other processes (`GET /_log`); `POST /_script`
-//! begins anew with another script.
+//! begins again with another script.
 //!
 //! **Invariant:** only 127.0.0.1 is listened on; a request takes at most one step, and every request is in the log.
 

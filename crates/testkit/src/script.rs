@@ -8,7 +8,7 @@
 //! build@2 -> fail transient no network with {"exit_code": 1}
 //! build#2 -> lost                      on its second visit
 //! each[*]/review -> slow 10s ok 3      of every item
-//! build@1 -> stopped                   the engine stops, and it goes on with another attempt
+//! build@1 -> stopped                   the engine stops, and it continues with another attempt
 //! build -> hang                        never answers
 //! host ed                              a client does the turns of agents, and takes them at once; without a name, nobody does
 //! session build@1 s1 compacts           the agent's conversation; also: thread NAME

@@ -1,4 +1,4 @@
-//! A run in virtual time: attempts take as long as the script says, people answer as it says, timers go off when
+//! A run in virtual time: attempts take as long as the script says, people answer as it says, timers fire when
 //! they are due.
 
 use longhaul_core::Json;
@@ -247,7 +247,7 @@ impl World {
         }
     }
 
-    /// Where several machines share the run, what the one that drives it can not make waits for another.
+    /// Where several machines share the run, what the one that drives it cannot make waits for another.
     fn place(&self, state: &mut State, taken: &mut Advance) {
         let Some(host) = self.machine.as_deref() else { return };
         let planner = Planner { plan: &self.plan, index: &self.index };

@@ -1,4 +1,4 @@
-//! Loops in which nothing is done end, and say so; loops in which something is done go on.
+//! Loops in which nothing is done end, and say so; loops in which something is done continue.
 use longhaul_testkit::World;
 
 /// What a workflow comes to, and in how many events.
@@ -55,7 +55,7 @@ fn work_between_rounds_starts_their_count_again() {
         format!("  - {{id: {id}, repeat: {{until: 'n == 2', max: 2600, on_exhausted: continue}}, do: {one}}}")
     };
     let both = |between: &str| format!("do:\n{}\n{between}\n{}\n", rounds("first"), rounds("second"));
-    for between in ["  - {id: work, run: 'true'}", "  - {id: nap, wait: 1s}", "  - {id: ok, approve: Go on?}"] {
+    for between in ["  - {id: work, run: 'true'}", "  - {id: nap, wait: 1s}", "  - {id: ok, approve: Continue?}"] {
         let (said, _) = run(&both(between), "ok <- approve");
         assert!(said.contains("run succeeded"), "{between}: {said}");
     }

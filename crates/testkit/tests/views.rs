@@ -33,7 +33,7 @@ fn outline(steps: &[Step]) -> String {
 const BUSY: &str = r#"
 steps:
   - {id: flaky, run: "true", retry: {max: 3, backoff: 1h}}
-  - {id: go, approve: "Go on?", timeout: 2d}
+  - {id: go, approve: "Continue?", timeout: 2d}
   - {id: scope, ask: "How far?"}
   - {id: nap, wait: 3h}
   - {id: ready, wait: {event: ready}}
@@ -71,7 +71,7 @@ fn a_run_at_a_glance_says_what_it_does_and_waits_for() {
 
 #[test]
 fn a_run_that_only_waits_is_waiting_and_one_that_is_over_says_how() {
-    let world = after(1_000, "do: [{id: go, approve: \"Go on?\"}]", "");
+    let world = after(1_000, "do: [{id: go, approve: \"Continue?\"}]", "");
     assert_eq!(run(&world.plan, &world.state, world.now()).status, "waiting");
     let world = ended("do: [{id: a, run: \"true\", output: out}]", "a -> ok 3");
     let glance = run(&world.plan, &world.state, world.now() + 99_000);
@@ -178,7 +178,7 @@ steps:
   - {id: a, run: "true", retry: {max: 1, backoff: 10s}}
   - {id: slow, run: "true", depends_on: a}
   - {id: judge, run: "true", depends_on: a, output: v, rewind: {to: a, until: "v == 'good'", max: 2}}
-  - {id: go, approve: "Go on?", depends_on: judge}
+  - {id: go, approve: "Continue?", depends_on: judge}
 "#;
     let script = r#"
 a@1 -> fail transient no

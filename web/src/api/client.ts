@@ -45,7 +45,7 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     const detail = "It may be restarting. This page tries again by itself; if that lasts, look where `longhaul serve` runs.";
-    throw new ApiError({ type: "about:blank", title: "The server can not be reached.", status: 0, code: "", detail });
+    throw new ApiError({ type: "about:blank", title: "The server cannot be reached.", status: 0, code: "", detail });
   }
 }
 

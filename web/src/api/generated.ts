@@ -107,7 +107,7 @@ export interface components {
             output?: unknown;
             /** @description What the agent was told. */
             prompt?: string | null;
-            /** @description In which way its agent went on after the attempt before had failed, in words. */
+            /** @description In which way its agent continued after the attempt before had failed, in words. */
             rung?: string | null;
             /** @description In which conversation. */
             session?: string | null;
@@ -332,7 +332,7 @@ export interface components {
             /** Format: uint64 */
             next?: number | null;
         };
-        /** @description Why something does not go on. */
+        /** @description Why something does not continue. */
         Explanation: {
             /** @description The step; `None` if it is about the run. */
             path?: components["schemas"]["StepPath"] | null;
@@ -358,7 +358,7 @@ export interface components {
         /** @description Where a run departs from another one. */
         Fork: {
             /**
-             * @description The first step that is done anew; the first of all, if nothing is said.
+             * @description The first step that is done again; the first of all, if nothing is said.
              * @default null
              */
             from: string | null;
@@ -811,7 +811,7 @@ export interface components {
             usage: components["schemas"]["Usage"];
             /** @description What it waits for, each once: `approval`, `question`, `timer`, `event`, `host`, `operator`. */
             waiting_for?: string[];
-            /** @description Why it does not go on. */
+            /** @description Why it does not continue. */
             why?: components["schemas"]["Explanation"][];
             /** @description What lists call its workflow. */
             workflow: string;
@@ -919,7 +919,7 @@ export interface components {
         };
         /** @description A step, and what is inside it. */
         Step: {
-            /** @description The agent that is at work on it. */
+            /** @description The agent that is running on it. */
             agent?: components["schemas"]["AtWork"] | null;
             /**
              * Format: uint32
@@ -955,7 +955,7 @@ export interface components {
             path: components["schemas"]["StepPath"];
             /** @description Whether a later visit stands in its place. */
             replaced?: boolean;
-            /** @description In which way its agent goes on after something failed, in words. */
+            /** @description In which way its agent continues after something failed, in words. */
             rung?: string | null;
             /** @description Why it was left out. */
             skipped?: components["schemas"]["Skip"] | null;
@@ -1006,7 +1006,7 @@ export interface components {
             usd: number;
             /** @description What it waits for, each once. */
             waiting_for?: string[];
-            /** @description The first sentence of why it does not go on, while nothing of it is at work. */
+            /** @description The first sentence of why it does not continue, while nothing of it is running. */
             waits?: string | null;
         };
         /** @description Of the last 100 runs of a name. */

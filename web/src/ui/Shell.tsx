@@ -53,7 +53,7 @@ export function Shell() {
       </header>
       {connection === "lost" && !isStranger && (
         <p className={styles.lost} role="status">
-          The server can not be reached. What is shown may be old; this page goes on by itself.
+          The server cannot be reached. What is shown may be old; this page continues by itself.
         </p>
       )}
       <main id="main" className={styles.main} tabIndex={-1}>

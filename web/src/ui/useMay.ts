@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { aboutQuery } from "../api/queries";
 
-/** What is said in the place of what can not be done. */
+/** What is said in the place of what cannot be done. */
 export const ONLY_LOOKS = "This sign-in may look, and nothing else: the role of its token is viewer.";
 
 export function useMay(): boolean {

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "react";
 
-/** The moment, anew every so often while something is going on. */
+/** The moment, again every so often while something is going on. */
 export function useNow(going: boolean, every = 1_000): number {
   const [now, set] = useState(Date.now);
   useEffect(() => {

@@ -45,12 +45,12 @@ describe("a run that is told something", () => {
     expect(at.longhaul.json("outputs", run.id())).toMatchObject({ outline: { name: "waver", parts: ["hand"] } });
   });
 
-  it("pauses, goes on, is cancelled with a reason, and is retried", async () => {
+  it("pauses, continues, is cancelled with a reason, and is retried", async () => {
     await begin("errand");
     await run.node("go, approve, waiting").waitFor();
     await run.button("Pause").click();
     await run.whole("paused");
-    await run.button("Go on").click();
+    await run.button("Continue").click();
     await run.whole("waiting");
     await run.button("Cancel").click();
     await at.page.getByLabel("Why? It may be left empty").fill("not today");
@@ -91,7 +91,7 @@ describe("a run that is told something", () => {
 const ERRAND = `name: errand
 steps:
   - {id: first, run: echo one}
-  - {id: go, depends_on: [first], approve: "Go on?"}
+  - {id: go, depends_on: [first], approve: "Continue?"}
   - {id: second, depends_on: [go], run: "echo broken >&2; exit 3"}
 `;
 

@@ -14,7 +14,7 @@ describe("somebody at the dashboard", () => {
     const stranger = await (await at.context()).newPage();
     await stranger.goto(at.longhaul.url("/runs"));
     await stranger.getByText("Nobody is signed in.").first().waitFor();
-    expect(await stranger.getByText("The server can not be reached").count()).toBe(0);
+    expect(await stranger.getByText("The server cannot be reached").count()).toBe(0);
     await stranger.context().close();
     expect(at.complaints).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe("an agent that talks", () => {
     await run.whole("succeeded");
   });
 
-  it("goes on while the server is killed, and the page catches up without a gap when it is back", async () => {
+  it("continues while the server is killed, and the page catches up without a gap when it is back", async () => {
     await begin();
     at.longhaul.say("Before.");
     await said("Before.").waitFor();

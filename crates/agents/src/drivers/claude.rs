@@ -2,7 +2,7 @@
 //!
 //! What the workspace says is closed to it unless it is trusted: `--setting-sources=user` leaves the project's settings,
 //! hooks, permissions, agents, skills and `CLAUDE.md` unread, `--strict-mcp-config` starts no server of `.mcp.json`, and
-//! its address comes from our settings or not at all. What can not be closed: files that the agent reads by itself can tell it
+//! its address comes from our settings or not at all. What cannot be closed: files that the agent reads by itself can tell it
 //! anything, and an allowed `Bash` reaches as far as its process does. Only a sandbox ends that.
 //!
 //! What it is told is data: as a message that nobody typed, `@path` names no file for it to open and `/word` is no command. By plain stdin

@@ -4,7 +4,7 @@
 //! may write makes Codex trust the workspace, remember that for ever in its own settings, and start the servers that
 //! `.codex/config.toml` names, all in the same run. So the workspace is called untrusted on the command line, which counts
 //! above the settings and keeps it from being remembered; nothing marks a folder above it as the project; and of
-//! `AGENTS.md` no byte is read. What can not be closed: files that the agent reads by itself can tell it anything.
+//! `AGENTS.md` no byte is read. What cannot be closed: files that the agent reads by itself can tell it anything.
 //!
 //! Codex confines commands itself. Anything goes only inside another sandbox; without one, "anything" is its sandbox
 //! with the whole disk and the network inside.
@@ -92,7 +92,7 @@ fn refuse(turn: &Turn) -> Result<(), Refusal> {
         return Err(Refusal("`codex exec` takes no command to shorten its context; begin a new session".to_owned()));
     }
     if turn.tools.is_some() {
-        return Err(Refusal("`codex` can not be given a list of tools; leave `tools` out".to_owned()));
+        return Err(Refusal("`codex` cannot be given a list of tools; leave `tools` out".to_owned()));
     }
     Ok(())
 }

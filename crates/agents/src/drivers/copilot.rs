@@ -2,7 +2,7 @@
 //!
 //! What the workspace says is closed to it unless it is trusted: `--no-custom-instructions` leaves `AGENTS.md` and its kind
 //! unread. Hooks and servers of the workspace stay off in any case: Copilot takes the flag that would let them run only for
-//! sessions whose id is its own choice, and a session that we can not name is one that we can not find again. What can not be
+//! sessions whose id is its own choice, and a session that we cannot name is one that we cannot find again. What cannot be
 //! closed: names and descriptions of the skills and agents that lie in the workspace and in further folders are in its prompt,
 //! and files that the agent reads by itself can tell it anything.
 //!

@@ -3,7 +3,7 @@
 //! What the workspace says is closed to it unless it is trusted: with `GEMINI_CLI_TRUST_WORKSPACE=false` Gemini reads no
 //! settings, hooks, servers, extensions or `GEMINI.md` of the workspace. By itself it would then refuse to work without a
 //! person; that question is off in settings of ours, in a home of ours. Its address is always set, so that no `.env` file in
-//! the workspace can send the key elsewhere. What can not be closed: files that the agent reads by itself can tell it
+//! the workspace can send the key elsewhere. What cannot be closed: files that the agent reads by itself can tell it
 //! anything, and an allowed shell reaches as far as its process does.
 //!
 //! What it is told is data, but Gemini has no way to be told so: `@path` in a prompt makes it send that file. So a path that is there is

@@ -1,4 +1,4 @@
-//! What every reader writes down about a turn while it goes on.
+//! What every reader writes down about a turn while it continues.
 //!
 //! **Invariant:** whatever a program prints, a reader keeps no more of it than the answer, what went wrong, and a few
 //! kilobytes of talk that is no event.
@@ -19,7 +19,7 @@ pub(super) struct Notes {
     model: Option<String>,
     stray: String,
     answered: bool,
-    /// What it had answered before it went on. It counts if no other answer comes.
+    /// What it had answered before it continued. It counts if no other answer comes.
     earlier: Option<(String, Trouble)>,
 }
 
@@ -89,7 +89,7 @@ impl Notes {
         Entry::GoesOn
     }
 
-    /// What it had answered before it went on.
+    /// What it had answered before it continued.
     pub(super) fn earlier_answer(&self) -> Option<String> {
         self.earlier.as_ref().map(|(text, _)| text.clone()).filter(|text| !text.is_empty())
     }

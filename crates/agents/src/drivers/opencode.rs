@@ -2,7 +2,7 @@
 //!
 //! What the workspace says is closed to it unless it is trusted: `OPENCODE_DISABLE_PROJECT_CONFIG` leaves its settings,
 //! agents, servers and `AGENTS.md` unread, `OPENCODE_PURE` its plugins, and two more switches the files that other agents
-//! keep there. What can not be closed: files that the agent reads by itself can tell it anything.
+//! keep there. What cannot be closed: files that the agent reads by itself can tell it anything.
 //!
 //! Permissions are rules in settings of ours, which come after all others; opencode holds commands to the workspace by
 //! them too, as far as it understands a command. None of them asks, and nothing is skipped by a flag.

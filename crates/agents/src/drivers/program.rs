@@ -83,7 +83,7 @@ impl Program {
     }
 
     fn not_there(&self, program: &Path) -> Missing {
-        let what = format!("the program of `{}` is set to `{}`, which can not be run", self.name, program.display());
+        let what = format!("the program of `{}` is set to `{}`, which cannot be run", self.name, program.display());
         Missing { what, remedy: format!("correct `agents.{}.program` in the settings", self.name) }
     }
 

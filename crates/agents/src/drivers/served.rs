@@ -6,7 +6,7 @@ use crate::serve::{AGENT_COMMAND, Ask, Line};
 /// This binary, as the agent.
 pub(super) fn found(logged_in: bool) -> Result<Found, Missing> {
     let program = std::env::current_exe().map_err(|error| Missing {
-        what: format!("this program can not be found: {error}"),
+        what: format!("this program cannot be found: {error}"),
         remedy: "install it again".to_owned(),
     })?;
     Ok(Found { program, version: env!("CARGO_PKG_VERSION").to_owned(), logged_in })
@@ -15,7 +15,7 @@ pub(super) fn found(logged_in: bool) -> Result<Found, Missing> {
 /// The command line of a turn: everything but the agent's name goes through stdin.
 pub(super) fn invocation(name: &str, found: &Found, setup: &Setup, ask: &Ask) -> Result<Invocation, Refusal> {
     let mut stdin =
-        serde_json::to_vec(ask).map_err(|error| Refusal(format!("the turn can not be written down: {error}")))?;
+        serde_json::to_vec(ask).map_err(|error| Refusal(format!("the turn cannot be written down: {error}")))?;
     stdin.push(b'\n');
     Ok(Invocation {
         program: found.program.clone(),

@@ -11,7 +11,7 @@ pub(super) fn file(folder: &Path, name: &str, text: &str) -> Result<String, Refu
     if std::fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
         return Ok(path.to_string_lossy().into_owned());
     }
-    let failed = |error| Refusal(format!("can not write `{}`: {error}; see that the disk has room", path.display()));
+    let failed = |error| Refusal(format!("cannot write `{}`: {error}; see that the disk has room", path.display()));
     path.parent().map_or(Ok(()), private::create_dir_all).map_err(failed)?;
     // Of two turns that write it at once, each reads it whole.
     private::replace(&path, text.as_bytes()).map_err(failed)?;

@@ -1,6 +1,6 @@
 //! Ends a tree: asks, waits, kills, and looks again until nothing is left.
 //!
-//! **Invariant:** every loop here is bounded. What can not be killed is reported, not waited for.
+//! **Invariant:** every loop here is bounded. What cannot be killed is reported, not waited for.
 
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
@@ -42,7 +42,7 @@ async fn ask(tree: &mut Tree, deadline: Instant) {
         }
         for process in found.iter().filter(|process| asked.insert((process.pid, process.start))) {
             table::signal(process, Signal::TERM);
-            // A stopped process does not see the request before it goes on.
+            // A stopped process does not see the request before it continues.
             table::signal(process, Signal::CONT);
         }
         all_ended(&found, deadline).await;

@@ -1,10 +1,10 @@
 //! Groups of the system (version 2 of its control groups) around what commands start: nothing inside gets out of one by shedding its
 //! parent, its session or its environment.
 //!
-//! The guard makes a group for its engine, beside the engine, and in it one for each command that is at work for a moment. To move
+//! The guard makes a group for its engine, beside the engine, and in it one for each command that is running for a moment. To move
 //! a process can take the system many milliseconds; so short commands are spared it, and nobody waits for it.
 //!
-//! **Invariant:** where the system has no such groups, or lets us make none, everything goes on without.
+//! **Invariant:** where the system has no such groups, or lets us make none, everything continues without.
 
 use std::fs;
 use std::io;
@@ -44,7 +44,7 @@ impl Group {
         members_below(&self.0)
     }
 
-    /// Lets nothing inside go on, or go on again.
+    /// Lets nothing inside continue, or continue again.
     pub(super) fn freeze(&self, is_frozen: bool) {
         // Without it the same is found a few times more.
         let _set = fs::write(self.0.join(FREEZE), if is_frozen { "1" } else { "0" });

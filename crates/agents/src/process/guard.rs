@@ -3,7 +3,7 @@
 //! It holds one end of a pipe and waits. A word on the pipe means that the engine ends as it should; the end of the
 //! pipe without one means that the engine is dead, whatever it died of.
 //!
-//! While commands are at work it looks at what comes out of them: an orphan that has shed its session and its environment is known to
+//! While commands are running it looks at what comes out of them: an orphan that has shed its session and its environment is known to
 //! be theirs only as long as the engine lives, which is where orphans come to.
 //!
 //! **Invariant:** the other end of the pipe is held by the engine alone. What outlives engines on purpose, the shims, is left alone.
@@ -32,7 +32,7 @@ pub const GUARD_COMMAND: &str = "__guard";
 /// What an engine says: that it ends, that it begins a command.
 const WORD: &[u8] = b"d";
 const BUSY: &[u8] = b"+";
-/// How often commands are looked at while some are at work, and after how many looks at nothing no more is looked.
+/// How often commands are looked at while some are running, and after how many looks at nothing no more is looked.
 const LOOK: Duration = Duration::from_millis(100);
 const LOOKS: u32 = 20;
 /// How often an engine says that it begins a command, in hundredths of a second: more often than nothing is looked at.

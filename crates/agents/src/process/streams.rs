@@ -33,12 +33,12 @@ pub(super) struct Pipes {
     pub(super) stderr: Receiver,
 }
 
-/// When to stop carrying, and how to say that it can not go on.
+/// When to stop carrying, and how to say that it cannot continue.
 #[derive(Clone, Copy)]
 pub(super) struct Stop<'a> {
     /// Everything that could write has ended.
     pub(super) finished: &'a CancellationToken,
-    /// The output can not be kept.
+    /// The output cannot be kept.
     pub(super) broken: &'a CancellationToken,
     /// The command was ended by us: nobody waits for room for what it said.
     pub(super) unwanted: &'a CancellationToken,

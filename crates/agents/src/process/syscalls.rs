@@ -1,5 +1,5 @@
-//! The two calls that the compiler can not check for us, each behind a function that is safe to call.
-#![expect(unsafe_code, reason = "std has no stable setsid, and tokio can not see that an OwnedFd stays open")]
+//! The two calls that the compiler cannot check for us, each behind a function that is safe to call.
+#![expect(unsafe_code, reason = "std has no stable setsid, and tokio cannot see that an OwnedFd stays open")]
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -92,7 +92,7 @@ pub(super) fn numbers(text: &[u8]) -> Vec<u32> {
     String::from_utf8_lossy(text).split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// A file of the table. Who can not read it would take the living for dead.
+/// A file of the table. Who cannot read it would take the living for dead.
 fn file(path: &str) -> io::Result<Vec<u8>> {
     with_spare(|| fs::read(path))
 }

@@ -53,7 +53,7 @@ struct RawAnswer {
     writes: IndexMap<String, String>,
 }
 
-/// The same once more: serde can not both flatten and refuse what it does not know.
+/// The same once more: serde cannot both flatten and refuse what it does not know.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawEntry {

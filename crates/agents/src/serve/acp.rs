@@ -159,13 +159,13 @@ impl Conversation<'_> {
             let request = LoadSessionRequest::new(id.clone(), &turn.cwd).additional_directories(dirs);
             self.agent.send_request(request).block_task().await.map(|loaded| loaded.config_options)
         } else {
-            return Err(Trouble::named("session_not_found", "this agent can not take up a session; begin a new one"));
+            return Err(Trouble::named("session_not_found", "this agent cannot take up a session; begin a new one"));
         };
         let options = options.map_err(|error| lost(id, &error))?;
         Ok((id.clone(), options.unwrap_or_default()))
     }
 
-    /// Sets one of the choices that the agent offers. What can not be chosen is said, and left as it is.
+    /// Sets one of the choices that the agent offers. What cannot be chosen is said, and left as it is.
     async fn choose(
         &self,
         id: &str,
@@ -198,7 +198,7 @@ impl Conversation<'_> {
         let answered = tokio::select! {
             answered = &mut answer => answered,
             () = self.job.cancel.cancelled() => {
-                // If it can not be told, it is ended.
+                // If it cannot be told, it is ended.
                 let _ = self.agent.send_notification(CancelNotification::new(id));
                 drop(tokio::time::timeout(GRACE, answer).await);
                 return Err(Trouble::stopped());
@@ -257,7 +257,7 @@ fn lost(id: &str, error: &Error) -> Trouble {
     if told.code.as_deref() == Some("auth_required") {
         return told;
     }
-    Trouble::named("session_not_found", format!("session `{id}` can not be taken up: {}", told.message))
+    Trouble::named("session_not_found", format!("session `{id}` cannot be taken up: {}", told.message))
 }
 
 /// What an agent says went wrong. Details are where the real reason is.
@@ -277,7 +277,7 @@ fn told_by(error: &Error) -> Trouble {
 
 fn stopped(reason: &str) -> Result<(), Trouble> {
     let trouble = match reason {
-        "refusal" => Trouble::named("refusal", "the agent refused to go on"),
+        "refusal" => Trouble::named("refusal", "the agent refused to continue"),
         "max_tokens" => Trouble::named("max_tokens", "the agent wrote as much as it may, and was not done"),
         "max_turn_requests" => Trouble::named("max_rounds", "the agent asked its model as often as it may"),
         "cancelled" => Trouble::stopped(),

@@ -73,7 +73,7 @@ impl Workspace {
     /// Puts a file in place, as a whole or not at all.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String> {
         if self.permission == Permission::ReadOnly {
-            return Err(format!("`{path}` can not be written: this turn may only read"));
+            return Err(format!("`{path}` cannot be written: this turn may only read"));
         }
         let place = self.place(path)?;
         put(&place, bytes).map_err(|error| told(path, &error))
@@ -106,7 +106,7 @@ impl Workspace {
             }
             base.pop();
         }
-        // A link that leads nowhere is there, and yet can not be followed.
+        // A link that leads nowhere is there, and yet cannot be followed.
         let base = fs::canonicalize(&base).map_err(|error| told(path, &error))?;
         let place = below.iter().rev().fold(self.admit(path, base)?, |place, name| place.join(name));
         Ok(place)

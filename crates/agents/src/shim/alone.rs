@@ -1,4 +1,4 @@
-//! How long a shim goes on when nobody is attached.
+//! How long a shim continues when nobody is attached.
 //!
 //! While an engine is, a thread waits for its lock and costs nothing. While none is, the shim looks every second.
 //! Time in which the machine sleeps does not count.
@@ -32,12 +32,12 @@ async fn left(engine_lock: &Path) -> String {
     drop(std::thread::Builder::new().name("longhaul-alone".to_owned()).stack_size(64 << 10).spawn(wait));
     match heard.await {
         Ok(last) => last,
-        // Where locks can not be waited for nobody can be missed.
+        // Where locks cannot be waited for nobody can be missed.
         Err(_) => std::future::pending().await,
     }
 }
 
-/// Waits for an engine, and says whether one came in time. One that came and went starts the time anew.
+/// Waits for an engine, and says whether one came in time. One that came and went starts the time again.
 async fn somebody_comes(engine_lock: &Path, mut last: String, bound: Duration) -> bool {
     let mut give_up = Instant::now() + bound;
     while Instant::now() < give_up {

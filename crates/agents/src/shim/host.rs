@@ -1,6 +1,6 @@
 //! The shim itself: runs the agent, waits for its end or brings it about, and says how it went.
 //!
-//! **Invariant:** what it says last is written after everything of the agent has ended. What it can not say is
+//! **Invariant:** what it says last is written after everything of the agent has ended. What it cannot say is
 //! found out by the next engine, because its lock is free and its agent's processes carry the name of a dead one.
 
 use std::io;

@@ -15,7 +15,7 @@ use crate::process::{ENGINE_VARIABLE, syscalls, table};
 impl Shim {
     /// Starts an agent under a shim, with exactly this environment. Must run inside a Tokio runtime.
     ///
-    /// An agent that can not be started has ended, with 127 (there is no such program), 126 (it can not be
+    /// An agent that cannot be started has ended, with 127 (there is no such program), 126 (it cannot be
     /// run) or 125 (anything else), and the reason as what it complained about. Where the machine is short of something
     /// nothing has begun, and the same can be asked again.
     pub async fn start(&self, spec: &Spec, env: &[(OsString, OsString)], stdin: &[u8]) -> Result<Attached, Error> {
@@ -56,7 +56,7 @@ impl Shim {
 }
 
 /// Waits for the shim as its parent must, so that it is neither taken for a leftover of some command nor left as a zombie. A
-/// thread, because it goes on when the runtime and whoever was attached are gone.
+/// thread, because it continues when the runtime and whoever was attached are gone.
 fn see_off(mut child: Child, spared: Spared) {
     let wait = move || {
         drop(child.wait());

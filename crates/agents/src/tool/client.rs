@@ -63,7 +63,7 @@ pub(super) async fn made(ask: Ask, cancel: CancellationToken) -> Answer {
         why = &mut stop => return Answer { output: Json::Null, failure: Some(why.failure()) },
     };
     let answer = talk(client.peer(), ask, &mut stop).await;
-    // A server that can not be left in time is ended with us.
+    // A server that cannot be left in time is ended with us.
     let _ = tokio::time::timeout(FAREWELL, client.cancel()).await;
     if let Some(process) = process {
         pipes::leave(process).await;
@@ -106,12 +106,12 @@ async fn greet(server: &Server) -> Result<(Client, Option<Child>), Failure> {
 
 fn unfriendly(class: ErrorClass, error: &ClientInitializeError) -> Failure {
     let class = if error.is_authorization_required() { ErrorClass::Auth } else { class };
-    Failure::new(class, format!("the tool server can not be talked to: {error}"))
+    Failure::new(class, format!("the tool server cannot be talked to: {error}"))
 }
 
 fn headers_of(headers: &IndexMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let read = |(name, value): (&String, &String)| {
-        let key: HeaderName = name.parse().map_err(|_| format!("`{name}` can not be the name of a header"))?;
+        let key: HeaderName = name.parse().map_err(|_| format!("`{name}` cannot be the name of a header"))?;
         let value =
             HeaderValue::from_str(value).map_err(|_| format!("the header `{name}` has a character too many"))?;
         Ok((key, value))

@@ -20,7 +20,7 @@ pub(super) struct Started {
 pub(super) fn start(command: &str, args: &[String], env: &IndexMap<String, String>) -> Result<Started, String> {
     let mut server = Command::new(command);
     server.args(args).envs(env).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-    let mut process = server.spawn().map_err(|error| format!("`{command}` can not be started: {error}"))?;
+    let mut process = server.spawn().map_err(|error| format!("`{command}` cannot be started: {error}"))?;
     match (process.stdin.take(), process.stdout.take()) {
         (Some(stdin), Some(stdout)) => Ok(Started { process, stdin, stdout }),
         _ => Err(format!("`{command}` has no pipes")),

@@ -14,7 +14,7 @@ pub(crate) async fn a_session_is_told_before_anything_else(bench: &Bench) {
 }
 
 async fn resume(bench: &Bench, id: &str, before: Meter) -> Done {
-    let turn = Turn { session: Session::Resume { id: id.to_owned(), before }, ..bench.turn("go on") };
+    let turn = Turn { session: Session::Resume { id: id.to_owned(), before }, ..bench.turn("continue") };
     bench.run(&bench.setup("turns"), &turn, Limits::default()).await
 }
 

@@ -38,7 +38,7 @@ fn one(entry: &Entry) -> String {
         Entry::Notice { text } => format!("notice   {}", line(text)),
         Entry::Usage { meter } => format!("usage    {}", measured(meter)),
         Entry::Background { tasks } => format!("behind   {}", tasks.join(", ")),
-        Entry::GoesOn => "goes on".to_owned(),
+        Entry::GoesOn => "continues".to_owned(),
         Entry::Alive => unreachable!("counted"),
         Entry::Result => "over".to_owned(),
     }

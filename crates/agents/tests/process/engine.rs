@@ -163,7 +163,7 @@ fn catches_term(pid: u32) -> bool {
     u64::from_str_radix(caught, 16).unwrap() & (1 << (Signal::TERM.as_raw() - 1)) != 0
 }
 
-/// Ends as it should, while something that carries its name goes on: that is not the guard's affair then.
+/// Ends as it should, while something that carries its name continues: that is not the guard's affair then.
 fn leave_well(engine: &str) {
     let guard = start_guard(engine);
     let mut bystander = Command::new("sleep").arg("3600").env("LONGHAUL_ENGINE", engine).spawn().unwrap();

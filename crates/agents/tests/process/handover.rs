@@ -1,4 +1,4 @@
-//! What a command is handed: its arguments, its environment, its folder; and what can not be handed over.
+//! What a command is handed: its arguments, its environment, its folder; and what cannot be handed over.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -204,7 +204,7 @@ fn a_session_that_is_lost_is_said_to_be() {
     bench.turn.session = resume("a-9", None);
     let said = bench.start().finish().outcome();
     assert!(
-        said.contains("code session_not_found because \"session `a-9` can not be taken up: no such session"),
+        said.contains("code session_not_found because \"session `a-9` cannot be taken up: no such session"),
         "{said}"
     );
     let mut bench = self::bench("forgets");
@@ -266,7 +266,7 @@ fn what_goes_wrong_is_told() {
 fn a_program_that_is_not_there_is_missed() {
     let mut bench = bench("text");
     bench.setup.program = Some("/no/such/agent".into());
-    assert!(bench.start().finish().outcome().contains("code no_program because \"`/no/such/agent` can not be started"));
+    assert!(bench.start().finish().outcome().contains("code no_program because \"`/no/such/agent` cannot be started"));
     bench.turn.errand = Errand::Compact;
     assert!(bench.start().finish().outcome().contains("compacted false code no_compact"));
 }

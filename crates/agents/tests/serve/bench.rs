@@ -225,7 +225,7 @@ fn line(entry: &Entry) -> Option<String> {
         Entry::Notice { text } => format!("notice {text}"),
         Entry::Usage { .. } | Entry::Alive => return None,
         Entry::Background { tasks } => format!("background {}", tasks.join(", ")),
-        Entry::GoesOn => "goes on".to_owned(),
+        Entry::GoesOn => "continues".to_owned(),
         Entry::Result => "result".to_owned(),
     })
 }

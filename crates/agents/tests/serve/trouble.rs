@@ -126,7 +126,7 @@ fn nobody_listens() {
 #[test]
 fn a_model_that_refuses_says_so() {
     for wire in WIRES {
-        let story = Bench::new(wire).take([wire.answers(&[Part::Text("I can not")], Stop::Refused)]);
+        let story = Bench::new(wire).take([wire.answers(&[Part::Text("I cannot")], Stop::Refused)]);
         assert!(story.outcome().contains("code refusal stop refusal"), "{wire:?} {}", story.outcome());
     }
 }

@@ -173,11 +173,11 @@ fn a_context_is_shortened_to_notes() {
         let record = "user: [asked] do it\n\n[did] list {}\n\n[result] (nothing)\n\n[said] Nothing there.\n";
         assert!(told.starts_with(record), "{told}");
         bench.turn.errand = Errand::Work;
-        bench.turn.prompt = "go on".to_owned();
+        bench.turn.prompt = "continue".to_owned();
         bench.take([wire.says("Yes.")]);
         let told = bench.told(3);
         assert!(
-            told.ends_with("The folder is empty.\n\ngo on") || told.ends_with("The folder is empty.\nuser: go on"),
+            told.ends_with("The folder is empty.\n\ngo on") || told.ends_with("The folder is empty.\nuser: continue"),
             "{told}"
         );
         assert!(!told.contains("list"));

@@ -17,7 +17,7 @@ pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure
     let workers = fleet.workers(count, 16).await?;
     let connections =
         |fleet: &Fleet<'_>| fleet.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'longhaul'");
-    // What is asked seldom is planned anew the first five times.
+    // What is asked seldom is planned again the first five times.
     tokio::time::sleep(4 * bench.sizes.fleet.settle).await;
     let (cpu, since) = (workers.cpu(), Instant::now());
     let spent = milliseconds(bench, server).await?;

@@ -139,7 +139,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         if let Some(own) = &mut self.own {
             drop(own.keeper.stdin.take());
-            // What can not be waited for ends by itself; what can not be removed lies in a folder for such files.
+            // What cannot be waited for ends by itself; what cannot be removed lies in a folder for such files.
             let _ = own.keeper.wait();
             let _ = std::fs::remove_dir_all(&own.folder);
         }

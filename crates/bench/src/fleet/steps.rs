@@ -69,13 +69,13 @@ async fn with_workers(bench: &Bench, server: &Server, count: usize, how: &str) -
     Ok((rate, figures))
 }
 
-/// Steps of each run: enough that all runs are at work at the same time for a while.
+/// Steps of each run: enough that all runs are running at the same time for a while.
 fn steps(bench: &Bench, limit: Limit, count: usize) -> usize {
     let busy = bench.sizes.fleet.busy.as_secs_f64();
     ((limit.steps / count as f64 * busy) as usize).max(STEPS_MIN)
 }
 
-/// Steps a second while every run was at work: from the last first one to the first last one.
+/// Steps a second while every run was running: from the last first one to the first last one.
 fn rate(fleet: &Fleet<'_>) -> Result<f64> {
     fleet.number(&format!(
         "WITH done AS MATERIALIZED (SELECT run, at_ms FROM event WHERE {IS_DONE}),

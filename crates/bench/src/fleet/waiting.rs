@@ -1,4 +1,4 @@
-//! Runs that wait for a person: what they cost the database while nothing happens, and how soon one goes on.
+//! Runs that wait for a person: what they cost the database while nothing happens, and how soon one continues.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::{crowd, plans};
 
 /// Workers that look after them.
 const WORKERS: usize = 4;
-/// Runs that go on.
+/// Runs that continue.
 const ANSWERED: usize = 9;
 
 pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure>> {

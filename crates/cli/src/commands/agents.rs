@@ -227,7 +227,7 @@ fn folder(project: &Project) -> Finding {
     let found = state::of(project).and_then(|state| {
         // Looking makes nothing: the nearest folder that is there must take the others.
         let nearest = state.ancestors().find(|folder| folder.is_dir()).unwrap_or(&state);
-        access(nearest, Access::WRITE_OK).with_context(|| format!("{} can not be written", nearest.display()))
+        access(nearest, Access::WRITE_OK).with_context(|| format!("{} cannot be written", nearest.display()))
     });
     match found {
         Ok(()) => plain("folder", true, &project.root.display().to_string()),

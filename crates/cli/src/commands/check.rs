@@ -16,7 +16,7 @@ use crate::ui;
 
 /// Check workflows: read them and say everything that is wrong, with the place and the remedy
 ///
-/// Executes nothing and writes nothing. Exits with 0 if there are no errors, 1 if there are, 2 if a file can not be found.
+/// Executes nothing and writes nothing. Exits with 0 if there are no errors, 1 if there are, 2 if a file cannot be found.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files, folders or names; `-` reads standard input; without any, all workflows of the project

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 fn person() -> Result<Option<String>> {
     let origin = identity::origin();
     match origin.inside.first() {
-        Some(run) => bail!("a step of {run} can not give or take consent; let a person do it outside of the run"),
+        Some(run) => bail!("a step of {run} cannot give or take consent; let a person do it outside of the run"),
         None => Ok(origin.user),
     }
 }

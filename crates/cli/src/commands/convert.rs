@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Native files are laid out anew with their comments; others are printed from their native tree.
+/// Native files are laid out again with their comments; others are printed from their native tree.
 fn native_texts(report: &Report, text: &str) -> Vec<(String, String)> {
     if report.dialect == Dialect::Native {
         let mut sources = Sources::default();

@@ -36,7 +36,7 @@ const TASK: &str = "Export the orders of a customer as CSV";
 /// store, gate and crash are real; only what the agents say is recorded. Nothing outside of that folder is touched.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Kill the engine in the middle, and go on
+    /// Kill the engine in the middle, and continue
     #[arg(long)]
     crash: bool,
     /// Accept the report without asking
@@ -124,7 +124,7 @@ impl<'a> Demo<'a> {
         if self.args.json { Ok(()) } else { ui::print_line(text) }
     }
 
-    /// Goes on until the run is over, or asks.
+    /// Continues until the run is over, or asks.
     async fn drive(&self) -> Result<()> {
         if self.args.json {
             let is_patient = |state: &State| state.questions().next().is_none();
@@ -138,7 +138,7 @@ impl<'a> Demo<'a> {
         Ok(())
     }
 
-    /// Kills the engine in the middle, goes on, and says what had to be done again.
+    /// Kills the engine in the middle, continues, and says what had to be done again.
     async fn crash(&self) -> Result<Crash> {
         let pid = stage::drive_and_kill(self.folder, RUN, !self.args.json)?;
         let news = format!("■ kill -9 {pid}: the engine is gone, in the middle of two reviews");
@@ -149,7 +149,7 @@ impl<'a> Demo<'a> {
         let crash = Crash::of(&before, &self.events().await?);
         let [kept, again] = [&crash.kept, &crash.again].map(|steps| steps.join(", "));
         self.say(format!("\n{} {kept}", ui::good("Finished before the crash, and not done again:")))?;
-        self.say(format!("{} {again}", ui::bold("In the air when it happened, and begun anew:")))?;
+        self.say(format!("{} {again}", ui::bold("In the air when it happened, and begun again:")))?;
         Ok(crash)
     }
 
@@ -226,7 +226,7 @@ fn is_accepted() -> Result<bool> {
     write!(out, "{} Accept this report? [Y/n] ", ui::bold("?"))?;
     out.flush()?;
     let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).context("the answer can not be read")?;
+    std::io::stdin().lock().read_line(&mut line).context("the answer cannot be read")?;
     Ok(!matches!(line.trim().chars().next(), Some('n' | 'N')))
 }
 

@@ -72,7 +72,7 @@ fn files(args: &Args) -> Result<Vec<PathBuf>> {
         }
         let entry = disk.find(path)?;
         if entry.origin == Origin::Builtin {
-            bail!("`{path}` is built in and can not be changed; `longhaul convert {path}` prints it");
+            bail!("`{path}` is built in and cannot be changed; `longhaul convert {path}` prints it");
         }
         if entry.origin == Origin::Shelf {
             bail!("`{path}` is on the shelf and no file; `longhaul versions {path} --text` prints it");
@@ -94,7 +94,7 @@ fn one(file: &Path, only_check: bool) -> Result<bool> {
     let after = laid_out(&name, &before)?;
     let changed = before != after;
     if changed && !only_check {
-        replace(file, &after).with_context(|| format!("{name} can not be written"))?;
+        replace(file, &after).with_context(|| format!("{name} cannot be written"))?;
     }
     Ok(changed)
 }
@@ -119,7 +119,7 @@ fn laid_out(name: &str, text: &str) -> Result<String> {
             if let Some(first) = found.first() {
                 ui::say(render(first, &sources, true));
             }
-            bail!("{name} can not be read")
+            bail!("{name} cannot be read")
         }
     }
 }

@@ -122,7 +122,7 @@ fn agenda(args: &Args, scope: &Scope, editors: &[&Editor]) -> Result<Agenda> {
 
 /// How the server is started. A project's files are for everybody: they name the program, not its place, where that works.
 fn server(args: &Args, scope: &Scope) -> Result<Server> {
-    let this = std::env::current_exe().context("this program can not be found")?;
+    let this = std::env::current_exe().context("this program cannot be found")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).any(|folder| {
         let found = std::fs::canonicalize(folder.join(NAME)).ok();
@@ -143,7 +143,7 @@ impl Agenda {
         match std::fs::read_to_string(file) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("{} can not be read", disk::shown(file))),
+            Err(error) => Err(error).with_context(|| format!("{} cannot be read", disk::shown(file))),
         }
     }
 
@@ -266,7 +266,7 @@ fn settle(args: &Args, scope: &Scope, changes: &[Change], left: &[String]) -> Re
         format!("{done} cleared up")
     } else {
         format!(
-            "{done} written. Start your editor anew and ask it to run a workflow; `longhaul init --remove` takes it back"
+            "{done} written. Start your editor again and ask it to run a workflow; `longhaul init --remove` takes it back"
         )
     });
     Ok(true)

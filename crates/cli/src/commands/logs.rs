@@ -35,7 +35,7 @@ pub(crate) struct Args {
     run: String,
     /// Only this step, and those inside it
     step: Option<String>,
-    /// Go on as things happen, until the run is over
+    /// Continue as things happen, until the run is over
     #[arg(long, short)]
     follow: bool,
     #[command(flatten)]
@@ -293,7 +293,7 @@ fn read_from(file: &Path, from: u64, most: u64) -> Result<Vec<u8>> {
     let mut opened = match std::fs::File::open(file) {
         Ok(opened) => opened,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(bytes),
-        Err(error) => return Err(error).with_context(|| format!("{} can not be read", file.display())),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", file.display())),
     };
     opened.seek(SeekFrom::Start(from))?;
     opened.take(most).read_to_end(&mut bytes)?;

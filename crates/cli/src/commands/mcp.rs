@@ -65,7 +65,7 @@ async fn serve(args: &Args, setup: Setup) -> Result<()> {
         return longhaul_server::pipes(Desk::new(setup)).await;
     };
     let file = setup.data_dir.join("token");
-    let token = Token::of(&file).with_context(|| format!("the token can not be had from {}", file.display()))?;
+    let token = Token::of(&file).with_context(|| format!("the token cannot be had from {}", file.display()))?;
     let secret = token.is_new.then(|| token.reveal().to_owned());
     let doors = Doors { address, token, hosts: args.allow_host.clone(), origins: args.allow_origin.clone() };
     let ready = |url: &str| {
@@ -86,6 +86,6 @@ async fn serve(args: &Args, setup: Setup) -> Result<()> {
 /// Where the server keeps what is its own, and nobody commits.
 fn data_dir(args: &EngineArgs) -> Result<PathBuf> {
     let folder = office::data_dir(args)?.join("mcp");
-    private::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
+    private::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     Ok(folder)
 }

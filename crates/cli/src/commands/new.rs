@@ -35,7 +35,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if !is_fit(&args.name) {
         bail!(
-            "`{}` can not be the name of a workflow: begin with a small letter, and go on with those, digits and dashes",
+            "`{}` cannot be the name of a workflow: begin with a small letter, and continue with those, digits and dashes",
             args.name
         );
     }
@@ -97,7 +97,7 @@ fn texts(disk: &Disk, from: &str, name: &str) -> Result<(String, Option<String>)
 /// Writes a file that is not there yet.
 fn write(file: &Path, text: &str) -> Result<PathBuf> {
     if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     }
     let made = std::fs::File::create_new(file);
     let mut made =

@@ -31,7 +31,7 @@ const WAITING: u8 = 3;
 
 /// Run a workflow in the foreground
 ///
-/// Ctrl-C parks the run; `longhaul resume` goes on where it was. Exits with 0 if it succeeded, 1 if it failed or was
+/// Ctrl-C parks the run; `longhaul resume` continues where it was. Exits with 0 if it succeeded, 1 if it failed or was
 /// cancelled, 3 if it waits for a person, or a limit paused it, and nobody is at the terminal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -46,10 +46,10 @@ pub(crate) struct Args {
     /// Inputs from a JSON file
     #[arg(long, value_name = "FILE")]
     inputs_file: Option<PathBuf>,
-    /// The id of the run; a run that has it already goes on
+    /// The id of the run; a run that has it already continues
     #[arg(long, value_name = "ID")]
     run_id: Option<String>,
-    /// With --run-id: start anew even if the run exists, under a new id
+    /// With --run-id: start again even if the run exists, under a new id
     #[arg(long)]
     fresh: bool,
     /// Only record the run; `longhaul worker` or `resume` does the work
@@ -90,7 +90,7 @@ impl MannerArgs {
     }
 }
 
-/// Go on with a run in the foreground
+/// Continue with a run in the foreground
 #[derive(Debug, clap::Args)]
 pub(crate) struct ResumeArgs {
     /// The run, or the beginning of its id
@@ -200,16 +200,14 @@ fn over(run: &RunId, state: &State) -> Result<ExitCode> {
 
 fn parse_id(text: &str) -> Result<RunId> {
     RunId::new(text).with_context(|| {
-        format!(
-            "`{text}` can not be the id of a run: 4 to 40 small letters and digits, with single dashes between them"
-        )
+        format!("`{text}` cannot be the id of a run: 4 to 40 small letters and digits, with single dashes between them")
     })
 }
 
 fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
     let mut given: IndexMap<String, Json> = match &args.inputs_file {
         Some(file) => {
-            let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
+            let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
             serde_json::from_str(&text).with_context(|| format!("{} is not a JSON object", file.display()))?
         }
         None => IndexMap::new(),
@@ -276,7 +274,7 @@ async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, patience:
     Ok(engine.drive(run, stop.clone(), patient).await?)
 }
 
-/// Whether a limit has paused the run to ask. Who pauses it by hand is there to let it go on.
+/// Whether a limit has paused the run to ask. Who pauses it by hand is there to let it continue.
 fn asks_by_a_pause(plan: &Plan, state: &State) -> bool {
     let asks = plan.units.iter().any(|unit| unit.limits.on_exceed == OnExceed::Ask);
     state.paused && asks && !state.limits_reached.is_empty() && state.open_attempts().next().is_none()
@@ -296,7 +294,7 @@ fn queued(plan: &Plan, state: &State) -> String {
     let group = state.started.as_ref().and_then(|started| group(plan, started)?.ok()).unwrap_or_default();
     let max = plan.main().concurrency.as_ref().map_or(1, |concurrency| concurrency.max);
     format!(
-        "queued: at most {} of the group `{}` at once; it goes on when one is over (longhaul runs shows them)",
+        "queued: at most {} of the group `{}` at once; it continues when one is over (longhaul runs shows them)",
         ui::count(usize::try_from(max).unwrap_or(usize::MAX), "run"),
         diagnostic::plain(&group)
     )
@@ -312,7 +310,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
         Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
         Idle::Finished(_) => Ok(ExitCode::FAILURE),
         Idle::Waiting { .. } if stop.is_cancelled() => {
-            ui::say(format!("parked; go on with: longhaul resume {run}"));
+            ui::say(format!("parked; continue with: longhaul resume {run}"));
             Ok(ExitCode::from(office::PARKED))
         }
         Idle::Waiting { .. } => {
@@ -321,7 +319,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
                 let limit =
                     state.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
                 ui::say(format!(
-                    "{run} is paused{limit}; let it go on: longhaul unpause {run}; then: longhaul resume {run}"
+                    "{run} is paused{limit}; let it continue: longhaul unpause {run}; then: longhaul resume {run}"
                 ));
                 return Ok(ExitCode::from(WAITING));
             }

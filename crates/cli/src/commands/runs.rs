@@ -62,7 +62,7 @@ pub(crate) struct EventsArgs {
     run: String,
     /// Only this step, and those inside it
     step: Option<String>,
-    /// Go on as things happen
+    /// Continue as things happen
     #[arg(long, short)]
     follow: bool,
     #[command(flatten)]

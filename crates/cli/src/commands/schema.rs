@@ -84,7 +84,7 @@ fn merge(path: &Path, ours: &Value) -> Result<Option<Value>> {
         },
         Ok(_) => json!({}),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => json!({}),
-        Err(error) => return Err(error).with_context(|| format!("{} can not be read", path.display())),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
     };
     add(&mut settings, ours);
     Ok(Some(settings))
@@ -103,8 +103,8 @@ fn add(settings: &mut Value, ours: &Value) {
 
 fn write(path: &Path, value: &Value) -> Result<()> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     }
     let text = serde_json::to_string_pretty(value)? + "\n";
-    std::fs::write(path, text).with_context(|| format!("{} can not be written", path.display()))
+    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }

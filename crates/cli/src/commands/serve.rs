@@ -29,7 +29,7 @@ const REST: Duration = Duration::from_secs(5);
 /// Serve the API and the dashboard, and do the work of runs
 ///
 /// Only this machine can reach it unless an address says otherwise, and only with a token, which is made at the first start and
-/// shown once. Ctrl-C stops what is under way and records it; runs go on with the next start.
+/// shown once. Ctrl-C stops what is under way and records it; runs continue with the next start.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
@@ -95,7 +95,7 @@ fn site(args: &Args, engine: &Engine, place: &Place, stop: &CancellationToken, k
     Ok(Site { desk: Desk::new(setup), keys, hosts, store, drives: !args.no_drive })
 }
 
-/// Does the work of runs and lets schedules go off, until it is stopped.
+/// Does the work of runs and lets schedules fire, until it is stopped.
 async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     if args.no_drive {
         return;

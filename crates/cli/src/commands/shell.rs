@@ -38,9 +38,9 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode> {
         ui::deliver(&manual::markdown(), None)?;
         return Ok(ExitCode::SUCCESS);
     };
-    std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     clap_mangen::generate_to(manual::command(), folder)
-        .with_context(|| format!("the pages can not be written to {}", folder.display()))?;
+        .with_context(|| format!("the pages cannot be written to {}", folder.display()))?;
     ui::say(format!("the pages are in {}", folder.display()));
     Ok(ExitCode::SUCCESS)
 }

@@ -40,7 +40,7 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Write everything into a new file, from which runs can go on
+    /// Write everything into a new file, from which runs can continue
     Backup {
         /// The file to make
         file: PathBuf,
@@ -49,7 +49,7 @@ enum What {
     },
     /// Copy every run into another store, of the same kind or the other: a file, sqlite://FILE or postgres://…
     ///
-    /// Nobody may work on them meanwhile: stop workers first, which parks what they do. Whoever opens the copy goes on where they stopped. Files
+    /// Nobody may work on them meanwhile: stop workers first, which parks what they do. Whoever opens the copy continues where they stopped. Files
     /// about runs (what commands printed, transcripts) stay where they are.
     Copy {
         /// From where
@@ -162,7 +162,7 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
         Place::File(from) => {
             opening::require(&place)?;
             // It must be a store, and what was left of a crash must be put right: reading alone does neither.
-            let store = Sqlite::open(from, Options::default()).with_context(|| format!("{place} can not be opened"))?;
+            let store = Sqlite::open(from, Options::default()).with_context(|| format!("{place} cannot be opened"))?;
             Sqlite::back_up(from, file)?;
             drop(store);
         }
@@ -190,7 +190,7 @@ async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says of runs that are not over that their files are here: from now on other machines could go on with them.
+/// Says of runs that are not over that their files are here: from now on other machines could continue with them.
 async fn settle(file: &Path, to: &Place) -> Result<()> {
     let (store, clock) = opening::store(to)?;
     let folder = std::path::absolute(file)?;

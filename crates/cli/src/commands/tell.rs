@@ -145,8 +145,8 @@ async fn what_follows(engine: &Engine, run: &RunId) -> String {
     let workers = engine.roster().await.map(|roster| roster.workers).unwrap_or_default();
     let drives = |worker: &Present| !worker.silent && worker.login.is_none() && !is_dead(&worker.id);
     match workers.into_iter().find(drives) {
-        Some(worker) => format!("it goes on by itself: the worker {} is there", ui::clean(&worker.name)),
-        None => format!("it goes on by itself if something drives it, else: longhaul resume {run}"),
+        Some(worker) => format!("it continues by itself: the worker {} is there", ui::clean(&worker.name)),
+        None => format!("it continues by itself if something drives it, else: longhaul resume {run}"),
     }
 }
 

@@ -20,9 +20,9 @@ use crate::{identity, inputs, ui, width};
 /// Times of a schedule that are shown.
 const NEXT_SHOWN: usize = 3;
 
-/// Look at triggers, make them, take them away, and let one go off
+/// Look at triggers, make them, take them away, and let one fire
 ///
-/// Schedules go off by themselves only while `longhaul worker` or `longhaul serve` is at work; it makes up for what it missed in the last four hours.
+/// Schedules fire by themselves only while `longhaul worker` or `longhaul serve` is running; it makes up for what it missed in the last four hours.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -45,7 +45,7 @@ enum What {
         /// Its name or its id
         name: String,
     },
-    /// Let a trigger go off now: the run is recorded, `longhaul worker` or `resume` does the work
+    /// Let a trigger fire now: the run is recorded, `longhaul worker` or `resume` does the work
     Run {
         /// Its name or its id
         name: String,
@@ -83,7 +83,7 @@ struct AddArgs {
     /// A variable from what is delivered, as NAME=$.a.b
     #[arg(long, value_name = "NAME=PATH")]
     map: Vec<String>,
-    /// Keep it, but let it not go off
+    /// Keep it, but let it not fire
     #[arg(long)]
     disabled: bool,
 }
@@ -129,7 +129,7 @@ async fn list(engine: &Engine, json: bool) -> Result<ExitCode> {
         }
     }
     if schedules {
-        ui::say("schedules go off while `longhaul worker` or `longhaul serve` is at work, and only then");
+        ui::say("schedules fire while `longhaul worker` or `longhaul serve` is running, and only then");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -169,7 +169,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     if let Some(workflow) = &args.workflow {
         disk.find(workflow)?;
     }
-    // One with mistakes may be mended before the trigger goes off.
+    // One with mistakes may be fixed before the trigger fires.
     let plan = args.workflow.as_ref().and_then(|workflow| office::plan(disk, workflow).ok());
     let paths = inputs::pairs(&args.map)?.into_iter();
     let trigger = Trigger {
@@ -193,7 +193,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     let times = match times.as_slice() {
         [] => String::new(),
         times => format!(
-            "; next: {}; it goes off while `longhaul worker` or `longhaul serve` is at work, and only then",
+            "; next: {}; it fires while `longhaul worker` or `longhaul serve` is running, and only then",
             times.join(", ")
         ),
     };
@@ -219,9 +219,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     let shelf = engine.shelf().await?;
     let Some((id, armed)) = shelf.trigger(name) else { bail!("{}", shelf.no_trigger(name).0) };
     let trigger = &armed.trigger;
-    let Some(workflow) = &trigger.workflow else {
-        bail!("`{name}` starts no workflow; it goes off at its times alone")
-    };
+    let Some(workflow) = &trigger.workflow else { bail!("`{name}` starts no workflow; it fires at its times alone") };
     if !trigger.enabled {
         bail!("`{name}` is disabled; add it again without --disabled");
     }

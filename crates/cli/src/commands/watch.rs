@@ -1,4 +1,4 @@
-//! `longhaul watch` and `longhaul top`: looking at runs while they go on.
+//! `longhaul watch` and `longhaul top`: looking at runs while they continue.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use crate::screen::top::Top;
 use crate::screen::watch::Watch;
 use crate::ui;
 
-/// Watch a run that goes on elsewhere, and answer what it asks
+/// Watch a run that continues elsewhere, and answer what it asks
 ///
 /// A tree of its steps, with keys to open, approve, pause and cancel; leaving it changes nothing. Without a terminal, or with `--plain`,
 /// what happens is printed line by line.
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         office::stop_on_signals(stop.clone())?;
         Watch::new(engine.clone(), run.clone(), "leave").observe(false, stop).await?;
         if !engine.load(&run).await?.state.is_finished() {
-            ui::say(format!("{run} is as it was; if nothing drives it: longhaul resume {run}"));
+            ui::say(format!("{run} is as it was; if no engine is running it: longhaul resume {run}"));
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -12,7 +12,7 @@ use crate::duties::Duties;
 use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
 use crate::{inputs, ui};
 
-/// Drive queued and waiting runs, and let schedules go off, until stopped
+/// Drive queued and waiting runs, and let schedules fire, until stopped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Say nothing about the steps it takes
@@ -96,7 +96,7 @@ fn standing(args: &Args, engine: &Engine) -> Result<String> {
 pub(crate) struct ForkArgs {
     /// The run, or the beginning of its id
     run: String,
-    /// The step that is the first to be done anew
+    /// The step that is the first to be done again
     #[arg(long, value_name = "STEP")]
     at: String,
     /// Another input, as NAME=VALUE
@@ -122,7 +122,7 @@ pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
             ui::print_json(&serde_json::json!({"run": forked, "from": run}))?;
         } else {
             ui::print_line(&forked)?;
-            ui::say(format!("go on with: longhaul resume {forked}"));
+            ui::say(format!("continue with: longhaul resume {forked}"));
         }
         Ok(ExitCode::SUCCESS)
     })

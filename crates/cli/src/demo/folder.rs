@@ -82,7 +82,7 @@ impl Folder {
         for (name, text) in files {
             let file = self.repository().join(name);
             file.parent().map(std::fs::create_dir_all).transpose()?;
-            std::fs::write(&file, text).with_context(|| format!("{} can not be written", file.display()))?;
+            std::fs::write(&file, text).with_context(|| format!("{} cannot be written", file.display()))?;
         }
         self.git(&["add", "-A"])?;
         self.git(&["commit", "-q", "-m", message])
@@ -97,7 +97,7 @@ impl Folder {
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
             command.env_remove(name);
         }
-        let output = command.output().context("git can not be started: the demo needs it, as most workflows do")?;
+        let output = command.output().context("git cannot be started: the demo needs it, as most workflows do")?;
         if !output.status.success() {
             bail!("git {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
         }
@@ -112,7 +112,7 @@ fn unused(beside: &Path) -> Result<PathBuf> {
         match std::fs::create_dir(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error).with_context(|| format!("{} can not be made", folder.display())),
+            Err(error) => return Err(error).with_context(|| format!("{} cannot be made", folder.display())),
         }
     }
     bail!("{} is full of demos: remove some of its folders `longhaul-demo-*`", beside.display())

@@ -14,7 +14,7 @@ const FIRST_DONE: &str = "security-review";
 
 /// Has another process drive a run until the first reviewer is done, and then kills it, as an empty battery would. Its number.
 pub(crate) fn drive_and_kill(folder: &Folder, run: &str, shows: bool) -> Result<u32> {
-    let mut engine = engine(folder, run)?.spawn().context("the engine can not be started")?;
+    let mut engine = engine(folder, run)?.spawn().context("the engine cannot be started")?;
     let pid = engine.id();
     let printed = engine.stdout.take().context("the engine prints nothing")?;
     for line in BufReader::new(printed).lines() {
@@ -37,7 +37,7 @@ pub(crate) fn drive_and_kill(folder: &Folder, run: &str, shows: bool) -> Result<
 
 /// `longhaul resume`, with nothing of the user's around it.
 fn engine(folder: &Folder, run: &str) -> Result<Command> {
-    let mut command = Command::new(std::env::current_exe().context("this program can not be found")?);
+    let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
     command.args(["resume", run, "--agent", "scripted", "--script"]).arg(folder.replies());
     command.current_dir(folder.repository()).env("HOME", folder.home()).env_remove("XDG_STATE_HOME");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LONGHAUL_")) {

@@ -18,7 +18,7 @@ pub(crate) fn installed() -> Vec<&'static dyn Agent> {
     programs.filter(|agent| agent.find(&usual).is_ok()).copied().collect()
 }
 
-/// The settings with an agent; `None` if they name one already, or can not be read.
+/// The settings with an agent; `None` if they name one already, or cannot be read.
 pub(crate) fn put(text: &str, agent: &str) -> Option<String> {
     let settings: toml_edit::DocumentMut = text.parse().ok()?;
     if settings.contains_key("agent") {

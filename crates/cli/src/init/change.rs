@@ -53,7 +53,7 @@ impl Change {
 
     /// Makes it. What is there is kept beside the file, unless an earlier change has kept it already.
     pub(crate) fn make(&self) -> Result<()> {
-        let context = || format!("{} can not be changed", self.file.display());
+        let context = || format!("{} cannot be changed", self.file.display());
         let Some(after) = &self.after else { return std::fs::remove_file(&self.file).with_context(context) };
         if let Some(folder) = self.file.parent() {
             std::fs::create_dir_all(folder).with_context(context)?;

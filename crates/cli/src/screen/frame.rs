@@ -195,7 +195,7 @@ fn keys(asked: Option<&Asked>, seen: &Seen, ui: &Ui, columns: usize) -> Line {
         ("↑↓", "choose"),
         ("⏎", "open"),
         ("f", if ui.follows { "unfollow" } else { "follow" }),
-        ("p", if seen.run.status == "paused" { "go on" } else { "pause" }),
+        ("p", if seen.run.status == "paused" { "continue" } else { "pause" }),
         ("c", "cancel"),
     ]);
     let mut line = Line::of(Tone::Plain, "  ");

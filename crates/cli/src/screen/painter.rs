@@ -1,7 +1,7 @@
 //! Draws frames one over the other, below whatever was printed before.
 //!
 //! **Invariant:** what stands above the frame is never touched, so the history of the terminal stays whole; a frame is at most as high as the
-//! terminal, and when the terminal gets narrower, the rows that the last frame takes now are counted anew.
+//! terminal, and when the terminal gets narrower, the rows that the last frame takes now are counted again.
 
 use super::line::Line;
 use super::terminal;

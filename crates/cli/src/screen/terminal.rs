@@ -87,7 +87,7 @@ fn change() {
     {
         let mut ours = mode.clone();
         ours.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        // What can not be changed still shows the run; keys then come by the line.
+        // What cannot be changed still shows the run; keys then come by the line.
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &ours);
         *before = Some(mode);
     }

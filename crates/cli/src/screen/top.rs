@@ -121,7 +121,7 @@ impl Top {
             Wish::Open(_) | Wish::Leave => return,
         };
         self.place.news = Some(match self.engine.tell_as(&run, message, &identity::origin()).await {
-            Ok(_) => format!("told {run}; if nothing drives it: longhaul resume {run}"),
+            Ok(_) => format!("told {run}; if no engine is running it: longhaul resume {run}"),
             Err(error) => error.to_string(),
         });
     }

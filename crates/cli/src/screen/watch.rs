@@ -28,7 +28,7 @@ use super::terminal::{self, Terminal};
 use crate::live::Live;
 use crate::{answering, identity, ui as term};
 
-/// How often the screen is drawn anew.
+/// How often the screen is drawn again.
 const TICK: Duration = Duration::from_millis(120);
 /// After how many ticks a run that others drive is looked at.
 const LOOK_TICKS: usize = 3;
@@ -104,7 +104,7 @@ impl Watch {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         self.look().await;
         if self.seen.is_none() {
-            bail!("{} can not be read", self.run);
+            bail!("{} cannot be read", self.run);
         }
         loop {
             self.draw();
@@ -179,7 +179,7 @@ impl Watch {
         }
     }
 
-    /// Reads the run again if something happened; else only lets the time go on.
+    /// Reads the run again if something happened; else only lets the time continue.
     async fn look(&mut self) {
         let now = self.engine.now_ms();
         let news = self.engine.events(&self.run, self.seq, 1000).await.unwrap_or_default();
@@ -187,7 +187,7 @@ impl Watch {
             pass(seen, now);
             return;
         }
-        // What can not be read now can be read at the next look.
+        // What cannot be read now can be read at the next look.
         let Ok(loaded) = self.engine.load(&self.run).await else { return };
         self.seq = news.last().map_or(self.seq, |last| last.seq);
         let plan = &loaded.plan.0;
@@ -312,7 +312,7 @@ impl Watch {
     /// The terminal is the editor's meanwhile.
     async fn in_editor(&mut self, text: &str) -> Result<String> {
         let file = std::env::temp_dir().join(format!("longhaul-{}-{}.json", self.run, std::process::id()));
-        std::fs::write(&file, text).with_context(|| format!("{} can not be written", file.display()))?;
+        std::fs::write(&file, text).with_context(|| format!("{} cannot be written", file.display()))?;
         self.painter.clear(terminal::size().0);
         self.terminal = None;
         let edited = {
@@ -321,7 +321,7 @@ impl Watch {
         };
         let (terminal, keys) = Terminal::take();
         (self.terminal, self.keys) = (Some(terminal), keys);
-        let text = std::fs::read_to_string(&file).context("what was edited can not be read")?;
+        let text = std::fs::read_to_string(&file).context("what was edited cannot be read")?;
         // A file too many harms nobody.
         let _ = std::fs::remove_file(&file);
         edited.map(|()| text)
@@ -333,7 +333,7 @@ fn dim(line: &str) -> Line {
     Line::of(Tone::Dim, &anstream::adapter::strip_str(line).to_string())
 }
 
-/// Only the time went on.
+/// Only the time continued.
 fn pass(seen: &mut Seen, now: i64) {
     let run = &mut seen.run;
     if run.ended_at.is_none() {
@@ -350,7 +350,7 @@ fn age(steps: &mut [view::Step], passed: i64) {
     }
 }
 
-/// Steps at which an agent is at work, and which attempt that is.
+/// Steps at which an agent is running, and which attempt that is.
 fn at_work(steps: &[view::Step], found: &mut Vec<(StepPath, u32)>) {
     for step in steps {
         if step.agent.is_some() {

@@ -129,7 +129,7 @@ pub(crate) struct Expect {
 
 impl Tests {
     pub(crate) fn read(file: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
+        let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
         serde_saphyr::from_str(&text)
             .map_err(|error| anyhow::anyhow!("{}: {}", file.display(), error.without_snippet()))
     }

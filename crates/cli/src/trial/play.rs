@@ -68,7 +68,7 @@ impl Folder {
             match std::fs::create_dir(&folder) {
                 Ok(()) => return Ok(Self(folder)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).with_context(|| format!("{} can not be made", folder.display())),
+                Err(error) => return Err(error).with_context(|| format!("{} cannot be made", folder.display())),
             }
         }
         bail!("{} has no room for another folder", beside.display())
@@ -171,7 +171,7 @@ fn prepare(folder: &Folder, subject: &Subject, test: &Test, script: &str) -> Res
     }
     let mut command = Command::new("bash");
     command.args(["-euc", &test.setup]).current_dir(folder.workspace()).env("PROJECT", &subject.project);
-    let output = command.stdin(Stdio::null()).output().context("bash can not be started")?;
+    let output = command.stdin(Stdio::null()).output().context("bash cannot be started")?;
     if !output.status.success() {
         bail!("its setup ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
     }
@@ -192,7 +192,7 @@ async fn drive(engine: &Engine, run: &RunId, clock: &Wound, test: &Test) -> Resu
             None => return Ok(sayings),
         }
     }
-    bail!("the run does not end: after {STEPS_MAX} answers and timers it still goes on")
+    bail!("the run does not end: after {STEPS_MAX} answers and timers it still continues")
 }
 
 /// Says the first thing that somebody waits for; whether there was one.

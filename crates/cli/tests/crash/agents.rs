@@ -1,7 +1,7 @@
 //! Engines that die or lose their lease while an agent works under its shim.
 //!
 //! The agent is a script that speaks as Claude Code does. Each start is a line in a file: whether its conversation is new or
-//! gone on with, and whether an agent of the same run still lived.
+//! continued, and whether an agent of the same run still lived.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -101,7 +101,7 @@ impl Trial {
         ["succeeded", "failed", "cancelled"].contains(&self.status(run).as_str())
     }
 
-    /// Starts the run, or goes on if it exists.
+    /// Starts the run, or continues if it exists.
     pub(crate) fn run(&self, failpoint: Option<&str>) -> Told {
         let file = format!("{}.yaml", self.workflow);
         let mut args = vec!["run", &file, "the task", "--run-id", RUN];
@@ -110,7 +110,7 @@ impl Trial {
         self.longhaul(&args, failpoint)
     }
 
-    /// Goes on; a run of which nothing was recorded is started again.
+    /// Continues; a run of which nothing was recorded is started again.
     pub(crate) fn resume(&self, failpoint: Option<&str>) -> Told {
         let mut args = vec!["resume", RUN];
         let replies = self.replies();
@@ -124,7 +124,7 @@ impl Trial {
         self.path().join(&replies).exists().then_some(replies)
     }
 
-    /// Goes on to the end, whoever is asked says yes.
+    /// Continues to the end, whoever is asked says yes.
     pub(crate) fn finish(&self) {
         for _ in 0..RESUMES_MAX {
             let told = self.resume(None);
@@ -274,7 +274,7 @@ pub(crate) fn alive(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Vec<Strin
 }
 
 /// What is left when the guard has done its work, or has had all the time that it may take on a busy machine.
-/// The guard itself counts: a process that is just becoming another program can not be seen for a moment.
+/// The guard itself counts: a process that is just becoming another program cannot be seen for a moment.
 pub(crate) fn left_by_the_guard(folder: &Path) -> Vec<String> {
     let patience = Instant::now() + Duration::from_secs(30);
     loop {

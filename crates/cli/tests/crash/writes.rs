@@ -2,7 +2,7 @@
 
 use crate::crash::trial::{ABORTED, RUN, Trial, at_once, end, is_sound, lost};
 
-/// Goes on only once it is let, so that the engine reaches its point whatever else the machine does.
+/// Continues only once it is let, so that the engine reaches its point whatever else the machine does.
 const HELD: &str = r#"
 name: held
 do:

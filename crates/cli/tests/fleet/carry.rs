@@ -54,7 +54,7 @@ const WORK: &str = r#"
 name: work
 do:
   - {id: one, run: 'echo new > new; mkdir sub; echo deep > sub/deep; echo more >> base; git add base; echo no > ignored'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: two, run: 'cat new sub/deep base; ls; echo two >> new', output: two}
   - {id: three, run: 'cat new; git status --short', output: three}
 outputs: {two: two, three: three}
@@ -132,7 +132,7 @@ fn a_machine_that_is_late_is_refused() {
     assert_eq!((carrying.refs(), fleet.seen().len()), (String::new(), 2));
 }
 
-/// Work is worth more than that others could go on with it.
+/// Work is worth more than that others could continue with it.
 #[test]
 fn files_that_can_not_be_sent_are_told_of_and_fail_nothing() {
     let carrying =

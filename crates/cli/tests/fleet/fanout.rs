@@ -1,5 +1,5 @@
 //! Thousands of items at once: begun in a few commits, done as slots allow. Steps do nothing, so that what shows is the engine; a part
-//! of them is enough to see how it goes on.
+//! of them is enough to see how it continues.
 
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ fn begun(commits: &[Vec<Envelope>]) -> usize {
     count(commits, |event| matches!(event, Event::AttemptStarted { .. }))
 }
 
-/// The most that were at work after a commit.
+/// The most that were running after a commit.
 fn most_at_work(commits: &[Vec<Envelope>]) -> usize {
     let begins =
         |event: &Event| matches!(event, Event::AttemptStarted { queued: None, .. } | Event::AttemptClaimed { .. });

@@ -34,7 +34,7 @@ fn moments(fleet: &Fleet) -> Vec<(i64, bool)> {
     moments
 }
 
-/// What it can not begin it leaves to others, and whatever ends makes room for what waits: nothing else would tell it.
+/// What it cannot begin it leaves to others, and whatever ends makes room for what waits: nothing else would tell it.
 #[test]
 fn a_worker_holds_no_more_steps_than_it_has_slots_and_takes_the_next_when_one_ends() {
     let fleet = Fleet::of(MANY, "");

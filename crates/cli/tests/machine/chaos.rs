@@ -189,7 +189,7 @@ fn too_few_processes() {
     ends_as_without(&trial, with(engine, limit(as_somebody, "nproc", "1", "1000")));
 }
 
-/// A program that is given no memory may be ended by that. The next one goes on.
+/// A program that is given no memory may be ended by that. The next one continues.
 #[test]
 fn too_little_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn too_little_room() {
         return;
     }
     let trial = Trial::new(&disk.0, false);
-    // The work itself needs its own place: what a command can not write is its own failure.
+    // The work itself needs its own place: what a command cannot write is its own failure.
     std::fs::write(folder.path().join("log"), "").unwrap();
     std::os::unix::fs::symlink(folder.path().join("log"), disk.0.join("log")).unwrap();
     let engine = trial.drive(&["run", "w.yaml", "--run-id", RUN]);

@@ -129,7 +129,7 @@ fn in_the_newest_protocol_the_call_is_made_again_with_the_answer() {
 #[test]
 fn a_call_that_is_made_again_starts_nothing_twice() {
     let project = Project::new();
-    let gate = "name: gate\ndo:\n  - {id: ok, approve: Go on?}\n  - {id: then, prompt: go}\n";
+    let gate = "name: gate\ndo:\n  - {id: ok, approve: Continue?}\n  - {id: then, prompt: go}\n";
     std::fs::write(project.path().join(".longhaul/workflows/gate.yaml"), gate).unwrap();
     let mut client = Pipes::silent(project.command(&[]));
     for (tool, count) in [("start", 1), ("run", 2)] {

@@ -66,24 +66,24 @@ fn a_wrong_submission_harms_nothing() {
 fn the_server_can_be_killed_between_any_two_calls() {
     let project = Project::new();
     // A new server for every call, and each is killed with it.
-    let anew = |tool: &str, arguments: Value| project.pipes("ed").call(tool, arguments);
-    let first = anew("start", json!({"workflow": "relay", "task": "a house"}));
+    let again = |tool: &str, arguments: Value| project.pipes("ed").call(tool, arguments);
+    let first = again("start", json!({"workflow": "relay", "task": "a house"}));
     let run = first["run"].clone();
     let over = do_all(first, |step| {
-        let again = anew("next", json!({"run": run}));
+        let again = again("next", json!({"run": run}));
         assert_eq!(again["ready"][0], *step, "the same step under the same attempt");
-        anew("heartbeat", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "hint": "at it"}));
+        again("heartbeat", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "hint": "at it"}));
         let output = format!("{} is done", step["step"].as_str().unwrap());
         let after =
-            anew("submit", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "output": output}));
+            again("submit", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "output": output}));
         if after["status"] != "awaiting-approval" {
             return after;
         }
-        anew("status", json!({"run": run}));
-        anew("answer", json!({"run": run, "decision": "yes"}))
+        again("status", json!({"run": run}));
+        again("answer", json!({"run": run, "decision": "yes"}))
     });
     assert_eq!(over["status"], "succeeded", "{over}");
-    assert_eq!(anew("output", json!({"run": run, "step": "built"}))["value"], "build is done");
+    assert_eq!(again("output", json!({"run": run, "step": "built"}))["value"], "build is done");
     let begun = project.longhaul(&["events", run.as_str().unwrap(), "--json"]).stdout;
     let begun = begun.lines().filter(|line| line.contains("attempt_succeeded")).count();
     assert_eq!(begun, 3, "every step was done once");
@@ -119,7 +119,7 @@ fn a_client_that_closes_its_pipe_ends_the_server() {
     assert_eq!(client.close(), 0);
 }
 
-/// The call is not answered any more; the command was stopped in order, which is no failed try, and the run goes on elsewhere.
+/// The call is not answered any more; the command was stopped in order, which is no failed try, and the run continues elsewhere.
 #[test]
 fn a_call_that_is_open_when_its_client_leaves_loses_nothing() {
     let project = Project::new();

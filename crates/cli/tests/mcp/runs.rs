@@ -1,4 +1,4 @@
-//! Engine-driven runs: waited for, gone on with, ended, told of while they run.
+//! Engine-driven runs: waited for, continued, ended, told of while they run.
 
 use serde_json::{Value, json};
 

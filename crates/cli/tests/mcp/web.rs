@@ -173,17 +173,17 @@ fn what_is_too_large_or_no_message_is_refused_as_http_says() {
 #[test]
 fn a_hosted_run_goes_on_whichever_server_answers() {
     let project = Project::new();
-    let anew = |tool: &str, arguments: Value| {
+    let again = |tool: &str, arguments: Value| {
         let web = project.web(&[]);
         let answer = call(&project, &web, tool, arguments).message();
         assert_eq!(answer["result"]["isError"], false, "{answer}");
         answer["result"]["structuredContent"].clone()
     };
-    let mut picture = anew("start", json!({"workflow": "three", "task": "x"}));
+    let mut picture = again("start", json!({"workflow": "three", "task": "x"}));
     let run = picture["run"].clone();
     while let Some(step) = picture["ready"].get(0).cloned() {
         picture =
-            anew("submit", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "output": "done"}));
+            again("submit", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "output": "done"}));
     }
     assert_eq!(picture["status"], "succeeded", "{picture}");
 }

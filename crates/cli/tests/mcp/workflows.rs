@@ -68,7 +68,7 @@ fn a_workflow_is_saved_only_if_it_is_sound_and_only_where_workflows_are() {
     assert!(broken.starts_with("it has errors; nothing was written"), "{broken}");
     for name in ["../new", "new/x", "", "New", "-new", "a--b", ".new", "x.yaml"] {
         let said = client.refused("workflow_create", json!({"name": name, "text": COMMANDS}));
-        assert!(said.contains("can not be the name"), "{name}: {said}");
+        assert!(said.contains("cannot be the name"), "{name}: {said}");
     }
     client.call("workflow_create", json!({"name": "new", "text": COMMANDS}));
     let again = json!({"name": "new", "text": COMMANDS.replace("Two commands", "Others")});

@@ -59,7 +59,7 @@ fn a_doctor_tries_the_database_and_makes_nothing() {
     let deaf = format!("postgres://me:geheim@127.0.0.1:{port}/x");
     let told = machine.trial.longhaul(&["doctor", "--store", &deaf], None);
     assert!(told.code == 1 && told.stdout.contains("✗ store"), "{}", told.stdout);
-    assert!(told.stdout.contains("can not be reached") && !told.stdout.contains("geheim"), "{}", told.stdout);
+    assert!(told.stdout.contains("cannot be reached") && !told.stdout.contains("geheim"), "{}", told.stdout);
 }
 
 /// What is behind the @ of a password would be taken for the host.

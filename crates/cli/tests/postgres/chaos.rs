@@ -1,6 +1,6 @@
 //! Workers and servers as real processes, a real database, people who use them, and everything that goes wrong, at random, for a while.
 //!
-//! `LONGHAUL_CHAOS=20m cargo test -p longhaul --test postgres chaos -- --nocapture` goes on for longer.
+//! `LONGHAUL_CHAOS=20m cargo test -p longhaul --test postgres chaos -- --nocapture` continues for longer.
 //!
 //! **Invariant:** every run ends, what was acknowledged is there, no result is there twice, none is of an attempt that was not
 //! the newest, and nothing is left running.
@@ -38,7 +38,7 @@ do:
         workspace: any
         retry: {max: 100, on: any, backoff: {first: 50ms, factor: 1}}
   - {id: nap, wait: 300ms}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: sign, wait: {event: go}}
   - {id: after, run: 'echo done', output: end, retry: {max: 100, on: any, backoff: {first: 50ms, factor: 1}}}
 outputs: {end: end}

@@ -9,7 +9,7 @@ const WORK: &str = "
 name: work
 do:
   - {id: one, run: printf one}
-  - {id: go, approve: Go on?}
+  - {id: go, approve: Continue?}
   - {id: two, run: printf two}
 ";
 

@@ -14,7 +14,7 @@ const WORK: &str = r#"
 name: work
 do:
   - {id: before, run: 'echo before >> "$LOG"; echo seen'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: after, run: 'echo after >> "$LOG"; echo done', output: end}
 outputs: {end: end}
 "#;
@@ -77,7 +77,7 @@ fn a_password_is_never_printed() {
     assert!(hidden(&no_address, &["worker"]).contains("this is no address of a store"));
     hidden(&trial, &["store", "copy", "mysql://me:hunter2@127.0.0.1/x", "runs.db"]);
     let told = trial.longhaul(&["runs"], None);
-    assert!(told.stderr.contains("the store can not be reached; nothing was done"), "{}", told.stderr);
+    assert!(told.stderr.contains("the store cannot be reached; nothing was done"), "{}", told.stderr);
 }
 
 const LONG: &str = r#"
@@ -86,7 +86,7 @@ do:
   - {id: long, workspace: any, run: 'echo begun >> "$LOG"; test -e "$LOG.second" && exit 0; touch "$LOG.second"; sleep 300'}
 "#;
 
-/// A worker that can not reach the store any more kills what it does before others may begin it.
+/// A worker that cannot reach the store any more kills what it does before others may begin it.
 #[test]
 fn a_worker_that_is_cut_off_stops_what_another_then_does() {
     let server = server::shared();

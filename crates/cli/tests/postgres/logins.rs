@@ -130,7 +130,7 @@ do:
       one: [{id: there, run: 'echo "there $LONGHAUL_HOST" >> "$SEEN"', runs_on: gpu, workspace: any}]
       two: [{id: here, run: 'echo "here $LONGHAUL_HOST" >> "$SEEN"', workspace: any}]
   - {id: shaky, run: 'echo "shaky $LONGHAUL_HOST" >> "$SEEN"; test "$(grep -c shaky "$SEEN")" = 2', runs_on: gpu, workspace: any, retry: {max: 2, on: [failed], backoff: {first: 100ms}}}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: long, run: 'echo "long $LONGHAUL_HOST" >> "$SEEN"; test -e "$SEEN.go" || sleep 300; echo end', runs_on: gpu, workspace: any}
   - {id: after, run: 'echo "after $LONGHAUL_HOST" >> "$SEEN"', workspace: any}
 "#;
@@ -274,7 +274,7 @@ name: work
 do:
   - id: both
     parallel:
-      gate: [{id: ok, approve: Go on?}]
+      gate: [{id: ok, approve: Continue?}]
       work: [{id: model, run: 'echo "{\"text\": \"made\"}"', runs_on: gpu, workspace: any, output: {as: made, schema: {text: string}}, retry: {max: 1, on: [invalid], backoff: {first: 100ms}}}]
       here: [{id: busy, run: 'until test -e "$SEEN.go"; do sleep 0.1; done; echo honest', output: said}]
   - {id: after, run: 'echo after'}

@@ -12,7 +12,7 @@ const WORK: &str = r#"
 name: work
 do:
   - {id: before, run: 'echo before >> "$LOG"; test -e "$LOG.go" || sleep 300; echo seen'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: after, run: 'echo after >> "$LOG"; echo done', output: end}
 outputs: {end: end}
 "#;
@@ -44,7 +44,7 @@ fn runs_in_flight_are_parked_moved_and_go_on() {
     let worker = there.worker(None);
     until("the gate", || there.status(RUN) == "waiting");
     assert_eq!(worker.stop(), Some(0));
-    // From now on other machines could go on with it, but its files are here.
+    // From now on other machines could continue with it, but its files are here.
     let settled = |event: &&serde_json::Value| event["event"] == "host_settled";
     let host = there.events().iter().find(settled).map(|event| event["host"].as_str().unwrap().to_owned());
     let folder = there.path().canonicalize().unwrap();
@@ -69,12 +69,12 @@ const PLACED: &str = r#"
 name: work
 do:
   - {id: before, run: 'echo before >> "$LOG"'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: after, run: 'echo after >> "$LOG"', runs_on: linux}
   - {id: last, run: 'echo last >> "$LOG"', runs_on: alpha}
 "#;
 
-/// A file is for one machine: what waited for another one goes on where the file is, if the labels that people gave fit.
+/// A file is for one machine: what waited for another one continues where the file is, if the labels that people gave fit.
 #[test]
 fn what_waits_for_a_machine_goes_on_in_a_file() {
     let address = server::shared().address();

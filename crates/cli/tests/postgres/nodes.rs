@@ -75,7 +75,7 @@ const TOLD: &str = r#"
 name: work
 do:
   - {id: one, run: 'echo one >> "$LOG"'}
-  - {id: ok, approve: Go on?}
+  - {id: ok, approve: Continue?}
   - {id: sign, wait: {event: go}}
   - {id: long, run: 'echo long >> "$LOG"; setsid sleep 300 & sleep 300'}
 "#;
@@ -98,14 +98,14 @@ fn what_one_node_is_told_reaches_the_attempt_that_a_worker_holds() {
     until("all of its processes", || at_work().iter().filter(|command| command.contains("sleep")).count() >= 2);
     second.tell(&run, "cancel", &json!({"reason": "enough"}));
     watched.until("run_finished");
-    until("the end of what was at work", || at_work().is_empty());
+    until("the end of what was running", || at_work().is_empty());
     for node in [&first, &second] {
         assert_eq!(node.run(&run)["status"], "cancelled");
     }
     assert_eq!(gamma.trial.log(), BTreeMap::from([("long".to_owned(), 1), ("one".to_owned(), 1)]));
     assert_eq!((alpha.trial.log().len(), beta.trial.log().len()), (0, 0));
     is_sound(&journal(&alpha, &run));
-    assert_eq!(worker.0.try_wait().unwrap(), None, "the worker goes on");
+    assert_eq!(worker.0.try_wait().unwrap(), None, "the worker continues");
 }
 
 /// What it wrote the first time does not end by itself.
@@ -117,7 +117,7 @@ do:
   - {id: last, run: 'echo last >> "$LOG"', workspace: any}
 "#;
 
-/// Both drive. The one that is at work is killed; the other one says on, and does what was lost.
+/// Both drive. The one that is running is killed; the other one says on, and does what was lost.
 #[test]
 fn a_node_that_is_killed_leaves_its_work_and_its_watchers_to_the_other() {
     let [alpha, beta, _] = three(HELD);
@@ -149,7 +149,7 @@ fn a_node_that_is_killed_leaves_its_work_and_its_watchers_to_the_other() {
     assert_eq!(other.run(&run)["status"], "succeeded");
     assert_eq!(holder(&events, "long"), Some(machines[1 - found].name.to_owned()));
     assert_eq!(machines[1 - found].trial.log()["long"], 1);
-    until("the end of what was at work", || alive(machines[found].trial.path(), |_| true).is_empty());
+    until("the end of what was running", || alive(machines[found].trial.path(), |_| true).is_empty());
 }
 
 const BRIEF: &str = r#"

@@ -1,4 +1,4 @@
-//! A database that is away for a while, and a worker that is: what they hold goes on, or is made again, and never fails for it.
+//! A database that is away for a while, and a worker that is: what they hold continues, or is made again, and never fails for it.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

@@ -16,7 +16,7 @@ const WORK: &str = "
 name: work
 do:
   - {id: one, run: 'printf one', runs_on: alpha, workspace: any}
-  - {id: go, approve: Go on?}
+  - {id: go, approve: Continue?}
   - {id: two, run: 'echo oh no >&2; exit 3', runs_on: alpha, workspace: any}
 ";
 
@@ -41,7 +41,7 @@ fn a_run_whose_steps_others_make_is_told_whole() {
     let _worker = alpha.worker();
     let asked = ask(&beta, &["run", "work", "--run-id", "text"]);
     assert_eq!(asked.code, 3, "{}", asked.stderr);
-    for line in ["✓ one", "? go: Go on?", "longhaul approve text go"] {
+    for line in ["✓ one", "? go: Continue?", "longhaul approve text go"] {
         assert_eq!(asked.stdout.matches(line).count(), 1, "{line}: {}", asked.stdout);
     }
     let first = ask(&beta, &["run", "work", "--run-id", "json", "--json"]);

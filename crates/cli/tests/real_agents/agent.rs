@@ -54,7 +54,7 @@ pub(crate) fn with(name: &str, case: fn(&Agent)) {
 }
 
 impl Agent {
-    /// How a step says that it only looks. What speaks the protocol can not be held to that.
+    /// How a step says that it only looks. What speaks the protocol cannot be held to that.
     pub(crate) fn looking(&self) -> &'static str {
         if self.name == "acp" { "acp" } else { "{sandbox: read-only}" }
     }

@@ -56,7 +56,7 @@ on prompt The word is
 
 with_agents!(a_thread_goes_on_in_one_conversation: claude, codex, copilot, acp);
 
-/// An answer that does not follow the schema is mended in the same conversation.
+/// An answer that does not follow the schema is fixed in the same conversation.
 fn an_answer_that_does_not_fit_is_mended(agent: &Agent) {
     let steps = "do: [{id: judge, prompt: Judge it., output: {as: verdict, schema: {name: string}}}]";
     let script = "
@@ -95,7 +95,7 @@ fn each_step_of_a_thread_has_its_own_persona(agent: &Agent) {
     let steps = "
 do:
   - {id: one, prompt: Begin., agent: {thread: talk, persona: coder, sandbox: edit}}
-  - {id: two, prompt: Go on., agent: {thread: talk, persona: analyst, sandbox: edit}, output: {as: said}}
+  - {id: two, prompt: Continue., agent: {thread: talk, persona: analyst, sandbox: edit}, output: {as: said}}
 ";
     let project = Project::new(agent, "always text Done.", steps);
     project.run();
@@ -106,7 +106,7 @@ do:
 
 with_agents!(each_step_of_a_thread_has_its_own_persona: claude, codex, copilot, gemini, opencode, openai, acp);
 
-/// What the answer must look like is told at once, so that nothing needs to be mended.
+/// What the answer must look like is told at once, so that nothing needs to be fixed.
 fn a_schema_is_told_with_the_task(agent: &Agent) {
     let steps = "do: [{id: judge, prompt: Judge it., output: {as: verdict, schema: {pomaceous: string}}}]";
     let project = Project::new(agent, "always structured pomaceous=pear", steps);

@@ -46,7 +46,7 @@ fn an_empty_answer_is_no_success(agent: &Agent) {
 
 with_agents!(an_empty_answer_is_no_success: claude, codex, copilot, anthropic, openai);
 
-/// Nothing is tried again with a wrong key: a person is asked, and the run goes on when it is mended.
+/// Nothing is tried again with a wrong key: a person is asked, and the run continues when it is fixed.
 fn a_wrong_key_is_for_people(agent: &Agent) {
     let script = "always auth";
     let project = Project::new(agent, script, STEPS);
@@ -77,7 +77,7 @@ fn a_patient_agent_is_not_waited_for(agent: &Agent) {
 
 with_agents!(a_patient_agent_is_not_waited_for: claude);
 
-/// The conversation is shortened by the agent itself, by us, or begun anew: the work is done all the same.
+/// The conversation is shortened by the agent itself, by us, or begun again: the work is done all the same.
 fn a_conversation_that_is_too_long_is_gone_on_with(agent: &Agent) {
     let script = "
 on compact
@@ -117,7 +117,7 @@ on any
 
 with_agents!(a_typed_step_goes_on_after_a_compaction: anthropic, openai);
 
-/// One that hangs is asked to stop. How it obeys is no failure of its own: its conversation goes on.
+/// One that hangs is asked to stop. How it obeys is no failure of its own: its conversation continues.
 fn a_hung_agent_goes_on_in_its_conversation(agent: &Agent) {
     let steps = "do: [{id: a, prompt: Do it., retry: {max: 1, backoff: 1s}, output: {as: done}}]";
     let project = Project::new(agent, "hang\nalways text Done.", steps);

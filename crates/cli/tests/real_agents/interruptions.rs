@@ -5,7 +5,7 @@ use crate::real_agents::project::{Project, RUN};
 
 const STEPS: &str = "do: [{id: a, prompt: Do it., output: {as: done}}]";
 
-/// A tool that goes on until the test lets it end.
+/// A tool that continues until the test lets it end.
 const TOOL: &str = "
 run touch begun; until test -e go; do sleep 0.1; done; echo went > went.txt
 always text Done.
@@ -32,7 +32,7 @@ fn an_agent_outlives_its_engine(agent: &Agent) {
 with_agents!(an_agent_outlives_its_engine: claude, codex, copilot, openai);
 
 /// Everything dies at once; the conversation is taken up where it was. Copilot writes its own down a little late, so that
-/// after a loss of power it may not know it any more: then the work begins anew, as below.
+/// after a loss of power it may not know it any more: then the work begins again, as below.
 fn a_conversation_outlives_everybody(agent: &Agent) {
     let project = Project::new(agent, TOOL, STEPS);
     let run = project.start();

@@ -200,7 +200,7 @@ impl Drop for Project {
     }
 }
 
-/// A command that goes on beside the test, and ends with it.
+/// A command that continues beside the test, and ends with it.
 pub(crate) struct Background(Option<Child>);
 
 impl Background {

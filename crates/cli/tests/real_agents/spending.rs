@@ -64,7 +64,7 @@ fn work_in_the_background_is_waited_for(agent: &Agent) {
 
 with_agents!(work_in_the_background_is_waited_for: claude);
 
-/// An answer that takes more than is left is kept; a turn that the limit ends in the middle goes on after the pause.
+/// An answer that takes more than is left is kept; a turn that the limit ends in the middle continues after the pause.
 fn a_limit_that_asks_loses_nothing(agent: &Agent) {
     let script = "
 usage in=1000000 out=100000

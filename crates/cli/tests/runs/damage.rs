@@ -1,4 +1,4 @@
-//! A run that cannot be read is found, exported as far as it goes, ended and forgotten; others go on.
+//! A run that cannot be read is found, exported as far as it goes, ended and forgotten; others continue.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Processes that are stopped for a while, or told that their terminal is gone: what they had begun goes on. And runs that only decide:
+//! Processes that are stopped for a while, or told that their terminal is gone: what they had begun continues. And runs that only decide:
 //! they end, and can be stopped before.
 
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use crate::binary::project::{Project, RUN};
 /// Short, so that a test can sleep through it.
 const LEASE_MS: u64 = 800;
 
-/// Steps of several kinds that go on until somebody says `go`.
+/// Steps of several kinds that continue until somebody says `go`.
 const PATIENT: &str = r#"
 name: patient
 do:

@@ -64,7 +64,7 @@ fn the_next_port_is_taken_unless_one_was_asked_for() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let told = project.longhaul(&["serve", "--listen", &address]);
-    assert!(told.code == 2 && told.stderr.contains("can not be listened on"), "{}", told.stderr);
+    assert!(told.code == 2 && told.stderr.contains("cannot be listened on"), "{}", told.stderr);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_server_that_is_told_to_stop_ends_its_streams_and_leaves() {
     let mut rest = String::new();
     let _ = server.child.stdout.take().map(|mut out| out.read_to_string(&mut rest));
     assert!(server.child.wait().unwrap().success());
-    // The run is where it was, and goes on with the next server.
+    // The run is where it was, and continues with the next server.
     let next = project.serve(&[]);
     let client = next.client(&project.token("viewer"));
     client.stream(&format!("/api/v1/runs/{}/stream", made["run"].as_str().unwrap()), &[]).until("question_asked");

@@ -180,7 +180,7 @@ fn the_streams_of_a_token_end_when_another_process_revokes_it() {
     assert_eq!(told.code, 0, "{}", told.stderr);
     open.into_iter().for_each(ends);
     assert_eq!((viewer.get("/api/v1/runs").status, browser.get("/api/v1/runs").status), (401, 401));
-    assert_eq!(kept.next().unwrap().name, "questions", "others go on");
+    assert_eq!(kept.next().unwrap().name, "questions", "others continue");
     assert_eq!(admin.get("/api/v1/runs").status, 200);
 }
 

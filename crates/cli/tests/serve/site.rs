@@ -28,10 +28,10 @@ outputs: {said: '{{ first }} {{ last }} {{ inputs.word }}'}
 /// A gate between two commands.
 pub(crate) const GATE: &str = "
 name: gate
-description: Ask before going on
+description: Ask before continuing
 do:
   - {id: before, run: printf before}
-  - {id: go, approve: 'Go on?'}
+  - {id: go, approve: 'Continue?'}
   - {id: after, run: printf after}
 ";
 

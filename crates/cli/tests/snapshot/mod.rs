@@ -1,6 +1,6 @@
 //! Texts that are kept in files and compared with what the code makes today.
 //!
-//! `UPDATE_SNAPSHOTS=1` writes them anew; read what changed before you commit it.
+//! `UPDATE_SNAPSHOTS=1` writes them again; read what changed before you commit it.
 
 use std::path::Path;
 

@@ -13,7 +13,7 @@ const GATE: &str = "
 name: gate
 do:
   - {id: think, prompt: Think., output: thought}
-  - {id: go, approve: 'Go on with {{ thought }}?'}
+  - {id: go, approve: 'Continue with {{ thought }}?'}
   - {id: done, run: echo done}
 ";
 
@@ -41,7 +41,7 @@ fn a_gate_is_answered_in_place_and_the_tree_stays_behind() {
     let mut session = session(folder.path(), 80, 24);
     session.until("a approve");
     session.resize(40, 10);
-    session.until("Go on with a ␛[31mthought?");
+    session.until("Continue with a ␛[31mthought?");
     session.press("d");
     session.until("why not?");
     session.press("\x1b");
@@ -88,7 +88,7 @@ fn who_wants_no_colours_gets_lines() {
         let args: Vec<String> = args.iter().map(|arg| arg.replace("r-01", &format!("r-1{at}"))).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let mut session = Session::start(folder.path(), &args, 80, 24, env);
-        session.until("? go: Go on with");
+        session.until("? go: Continue with");
         session.terminate();
         assert_eq!(session.wait(), 130);
         let raw = session.raw();
@@ -104,7 +104,7 @@ fn all_runs_are_listed_and_one_is_opened_and_approved() {
     let mut session = Session::start(folder.path(), &["top"], 80, 24, &[("TERM", "xterm")]);
     session.until("go asks");
     session.press("\r");
-    session.until("Go on with");
+    session.until("Continue with");
     session.press("a");
     session.press("q");
     session.until("1 run");

@@ -37,7 +37,7 @@ impl Project {
         self.went_wrong(1)
     }
 
-    /// Why its only step can not be done as things are: a person is asked.
+    /// Why its only step cannot be done as things are: a person is asked.
     fn asked(&self) -> String {
         self.went_wrong(3).1
     }

@@ -62,9 +62,9 @@ fn a_server_that_is_none_says_why() {
         project
     };
     let with = |settings: &str| set_up(settings).failed();
-    assert!(with("command = 'no-such-program'").1.starts_with("`no-such-program` can not be started"));
+    assert!(with("command = 'no-such-program'").1.starts_with("`no-such-program` cannot be started"));
     let (_, message) = with("command = 'sh'\nargs = ['-c', 'echo out of order >&2']");
-    assert!(message.contains("can not be talked to") && message.ends_with(": out of order"), "{message}");
+    assert!(message.contains("cannot be talked to") && message.ends_with(": out of order"), "{message}");
     assert_eq!(with("url = 'http://127.0.0.1:9/mcp'").0, "transient");
     assert_eq!(
         set_up("command = '${NO_SUCH_VARIABLE}'").asked(),
@@ -125,7 +125,7 @@ fn a_server_over_http_is_called_with_its_headers() {
     assert!(["auth", "transient"].contains(&class.as_str()), "{class}: {message}");
 }
 
-/// A run that calls its own Longhaul can not change it.
+/// A run that calls its own Longhaul cannot change it.
 #[test]
 fn a_run_can_not_write_workflows_by_way_of_a_server() {
     let text = "do:\n  - {id: x, run: echo}\n";

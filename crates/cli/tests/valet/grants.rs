@@ -25,7 +25,7 @@ fn granted(office: &mut Office) {
     office.done(DELETE, json!({"workflow_id": "one"}));
 }
 
-fn anew(office: &mut Office) -> Pipes {
+fn again(office: &mut Office) -> Pipes {
     let client = Pipes::open(command(office.path(), &["mcp", "--compat", "valet"]), "valet");
     std::mem::replace(&mut office.client, client)
 }
@@ -34,7 +34,7 @@ fn anew(office: &mut Office) -> Pipes {
 fn a_client_that_closes_its_pipe_leaves_no_grant() {
     let mut office = Office::new();
     granted(&mut office);
-    let session = anew(&mut office);
+    let session = again(&mut office);
     assert_eq!(session.close(), 0);
     let last = log(&office).pop().unwrap();
     assert_eq!((&last["consent"], &last["by"]), (&json!("revoked"), &json!("the end of session pipe:valet")), "{last}");
@@ -45,6 +45,6 @@ fn a_client_that_closes_its_pipe_leaves_no_grant() {
 fn a_client_whose_server_was_killed_comes_back_to_its_session() {
     let mut office = Office::new();
     granted(&mut office);
-    drop(anew(&mut office));
+    drop(again(&mut office));
     office.done(DELETE, json!({"workflow_id": "two"}));
 }

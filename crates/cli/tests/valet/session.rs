@@ -10,7 +10,7 @@ const SPEAK: &str = "
 name: speak
 do:
   - {id: first, run: sh speak.sh}
-  - {id: wait, approve: 'Go on?'}
+  - {id: wait, approve: 'Continue?'}
   - {id: second, run: sh speak.sh}
 ";
 
@@ -103,7 +103,7 @@ fn a_run_does_not_approve_what_it_started_itself() {
     assert_eq!(run(&office, &["approve", "speaker"]).code, 0);
     assert_eq!(run(&office, &["resume", "speaker"]).code, 0);
     let answer = heard(&office, 1).remove(0);
-    assert!(answer["error"].as_str().unwrap().contains("can not answer for itself"), "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("cannot answer for itself"), "{answer}");
     office.execution(&id, "waiting_approval");
     office.done("approve_execution", approve);
     office.execution(&id, "completed");

@@ -145,7 +145,7 @@ fn arguments_are_held_to_what_there_is() {
     let why = office.refused("sync_workflow", json!({"name": "x"}));
     assert!(why.contains("`data_json`"), "{why}");
     let why = office.refused("sync_workflow", json!({"id": "../x", "name": "x", "data_json": NOTICE}));
-    assert!(why.contains("can not be the name"), "{why}");
+    assert!(why.contains("cannot be the name"), "{why}");
     office.sync("a", NOTICE);
     let clash = json!({"id": "b", "slug": "a", "name": "b", "data_json": NOTICE});
     assert!(office.refused("sync_workflow", clash).contains("another workflow is called `a`"));

@@ -110,11 +110,11 @@ pub const AGENT: &[Field] = &[
         Choice(&["low", "medium", "high"]),
         "How strong a model is wanted; the project's settings say which.",
     ),
-    field("fallback", List(&Text), "Models or agents to go on with when this one can not."),
+    field("fallback", List(&Text), "Models or agents to continue with when this one cannot."),
     field(
         "on_limit",
         Choice(&["wait", "fallback"]),
-        "At a usage limit: wait until it resets, or go on with the next of `fallback` first.",
+        "At a usage limit: wait until it resets, or continue with the next of `fallback` first.",
     ),
     field("thread", Text, "The conversation it continues; `new` for one of its own."),
     field(
@@ -155,7 +155,7 @@ pub const ALL: &[Field] = &[
     field("when", Expr, "False means that the step is skipped."),
     field("run_if", Choice(&["settled", "succeeded", "failed", "always"]), "What it asks of its dependencies."),
     field("optional", Bool, "Its failure is recorded and does not fail the run."),
-    field("requires", List(&Text), "Tools without which it can not run."),
+    field("requires", List(&Text), "Tools without which it cannot run."),
     field("uses", List(&Text), "What it calls: documentation, and the base of consent."),
     field("timeout", DurationOrNone, "How long an attempt may take; `none` is allowed."),
     field(

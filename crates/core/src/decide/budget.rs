@@ -29,7 +29,7 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
 }
 
 /// The money that an agent may spend: what nobody has spent or set aside, and no more than its step has left. A limit beyond which
-/// the run goes on ends no turn.
+/// the run continues ends no turn.
 pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Option<f64> {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);

@@ -20,11 +20,11 @@ pub(super) fn finished(planner: Planner<'_>, state: &State) -> Decision {
     Decision::of([well(planner, state, None)])
 }
 
-/// Success, unless what the run returns can not be computed.
+/// Success, unless what the run returns cannot be computed.
 fn well(planner: Planner<'_>, state: &State, message: Option<String>) -> Event {
     match outputs(planner, state, BodyNo(0), UnitIx(0)) {
         Ok(outputs) => Event::RunFinished { outcome: Outcome::Success, message, outputs },
-        Err(problem) => over(Outcome::Failure, Some(format!("`outputs` can not be evaluated: {}", problem.0))),
+        Err(problem) => over(Outcome::Failure, Some(format!("`outputs` cannot be evaluated: {}", problem.0))),
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) fn end(
     Decision::of([step, finished])
 }
 
-/// A loop in which nothing is done would go on for ever.
+/// A loop in which nothing is done would continue for ever.
 pub(super) fn spinning(state: &State) -> Option<Decision> {
     let path = state.spinning.as_ref()?;
     let why = format!(

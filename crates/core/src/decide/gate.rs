@@ -39,7 +39,7 @@ pub(super) fn ask(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
                 key: None,
             }])
         }
-        Err(problem) => broken(planner, state, at, "the question can not be rendered", &problem),
+        Err(problem) => broken(planner, state, at, "the question cannot be rendered", &problem),
     }
 }
 

@@ -10,9 +10,9 @@ use crate::state::{Missed, State, StepInst};
 
 /// To wait for longer.
 pub(crate) const WAIT: &str = "wait";
-/// To go on elsewhere without the files.
+/// To continue elsewhere without the files.
 const LEAVE: &str = "leave";
-/// To go on elsewhere with the files as they were last recorded.
+/// To continue elsewhere with the files as they were last recorded.
 const REBUILD: &str = "rebuild";
 /// To stop.
 const CANCEL: &str = "cancel";
@@ -86,18 +86,18 @@ fn text(state: &State, missed: &Missed) -> String {
         let commit: String = carried.commit.chars().take(10).collect();
         let without =
             state.uncarried.as_ref().map_or_else(String::new, |(path, _)| format!(", without what `{path}` left"));
-        format!(", `{REBUILD}` goes on elsewhere with the files as of commit {commit}{without}")
+        format!(", `{REBUILD}` continues elsewhere with the files as of commit {commit}{without}")
     });
     format!(
         "Nothing was heard of the machine `{}` since {}, and the files of the run are there. Start a worker on it, and this is \
-         withdrawn. `{WAIT}` waits for longer, `{LEAVE}` goes on elsewhere without the files{rebuild}, `{CANCEL}` stops the run.{}",
+         withdrawn. `{WAIT}` waits for longer, `{LEAVE}` continues elsewhere without the files{rebuild}, `{CANCEL}` stops the run.{}",
         missed.host,
         moment(missed.since),
         unrecorded(state)
     )
 }
 
-/// Why the files can not be made again elsewhere, where they can not.
+/// Why the files cannot be made again elsewhere, where they cannot.
 fn unrecorded(state: &State) -> String {
     let why = match &state.uncarried {
         _ if state.carried.is_some() => return String::new(),

@@ -74,7 +74,7 @@ fn closed(planner: Planner<'_>, state: &State, path: &StepPath, attempt: u32) ->
     match &inst.phase {
         Phase::Handed if inst.attempts == attempt => None,
         Phase::Handed if attempt < inst.attempts => Some(format!(
-            "attempt {attempt} of `{path}` was given up; it is handed out anew, as attempt {}",
+            "attempt {attempt} of `{path}` was given up; it is handed out again, as attempt {}",
             inst.attempts
         )),
         Phase::Handed => Some(format!("`{path}` has no attempt {attempt}; attempt {} is handed out", inst.attempts)),
@@ -97,7 +97,7 @@ fn unreached(planner: Planner<'_>, path: &StepPath) -> String {
 
 fn unfit(planner: Planner<'_>, state: &State, path: &StepPath, output: &Json) -> Option<String> {
     let schema = planner.plan.step(state.find(path)?.step).output.schema.as_ref();
-    against(schema, output).map(|why| format!("this can not be the result of `{path}`: {why}"))
+    against(schema, output).map(|why| format!("this cannot be the result of `{path}`: {why}"))
 }
 
 /// The attempt that a client means by an address or the id of a step.

@@ -121,7 +121,7 @@ fn round(
                 OnExhausted::Fail => failed(planner, state, at, Failure::new(ErrorClass::Failed, text)),
             }
         }
-        Err(problem) => broken(planner, state, at, "`until` can not be evaluated", &problem),
+        Err(problem) => broken(planner, state, at, "`until` cannot be evaluated", &problem),
     }
 }
 
@@ -146,7 +146,7 @@ fn returned(planner: Planner<'_>, state: &State, at: StepNo, unit: UnitIx) -> De
             let output = Some(Json::Object(output.into_iter().collect()));
             succeeded(planner, state, at, End { output, ..End::plain(Ended::Succeeded) })
         }
-        (None, Err(problem)) => broken(planner, state, at, "`outputs` can not be evaluated", &problem),
+        (None, Err(problem)) => broken(planner, state, at, "`outputs` cannot be evaluated", &problem),
     }
 }
 

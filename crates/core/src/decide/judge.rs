@@ -67,7 +67,7 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
                 .unwrap_or_else(|| again(inst, state.now)),
         };
     }
-    // A host that says it can not do a step has tried by itself what a ladder would.
+    // A host that says it cannot do a step has tried by itself what a ladder would.
     if step.is_agent() && inst.result.by.is_none() {
         return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
@@ -119,7 +119,7 @@ pub(super) fn failed(planner: Planner<'_>, state: &State, at: StepNo, error: Fai
     refused(planner, state, at, error)
 }
 
-/// Whether the declared default may stand in: not for what a person has to mend.
+/// Whether the declared default may stand in: not for what a person has to fix.
 fn may_default(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> bool {
     if !planner.plan.step(state.step(at).step).is_agent() {
         return !error.needs_person;
@@ -169,7 +169,7 @@ fn given_up(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> 
     Decision::of([over(inst.path.clone(), End::failed(error))])
 }
 
-/// A step is left out; a state machine goes on to its next node all the same.
+/// A step is left out; a state machine continues to its next node all the same.
 pub(super) fn left_out(planner: Planner<'_>, state: &State, at: StepNo, why: Skip) -> Decision {
     let path = state.step(at).path.clone();
     on_from(planner, state, at, Event::StepSkipped { path, why })
@@ -190,16 +190,16 @@ fn on_from(planner: Planner<'_>, state: &State, at: StepNo, leaving: Event) -> D
     match (After { planner, state, at, own: &own, end: &end }).route(step) {
         Ok(Some(to)) => Decision::of([Event::Routed { path: inst.path.clone(), to }, leaving]),
         Ok(None) => lost_way(inst, "no entry of `next` holds"),
-        Err(problem) => lost_way(inst, &format!("`next` can not be evaluated: {}", problem.0)),
+        Err(problem) => lost_way(inst, &format!("`next` cannot be evaluated: {}", problem.0)),
     }
 }
 
-/// Nobody can say where to go: a failure that nothing tolerates, since going on is what fails.
+/// Nobody can say where to go: a failure that nothing tolerates, since continuing is what fails.
 fn lost_way(inst: &StepInst, message: &str) -> Decision {
     Decision::of([over(inst.path.clone(), End::failed(Failure::new(ErrorClass::Invalid, message)))])
 }
 
-/// Failed, and the run goes on; a state machine needs to know where.
+/// Failed, and the run continues; a state machine needs to know where.
 fn tolerated(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> Decision {
     succeeded(planner, state, at, End { tolerated: true, ..End::failed(error) })
 }
@@ -207,7 +207,7 @@ fn tolerated(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) ->
 /// Nothing but a person can help.
 fn ask_to_fix(inst: &StepInst, error: Failure) -> Decision {
     let why = &error.message;
-    let text = format!("`{}` can not go on: {why}. Mend it, then try again; or skip it, or give up.", inst.path);
+    let text = format!("`{}` cannot continue: {why}. Fix it, then try again; or skip it, or give up.", inst.path);
     ask_operator(inst, text, Some(error))
 }
 
@@ -298,7 +298,7 @@ fn review(planner: Planner<'_>, state: &State, at: StepNo, (text, ended): (&Text
             error: None,
             key: None,
         }]),
-        Err(problem) => broken(planner, state, at, "`review` can not be rendered", &problem),
+        Err(problem) => broken(planner, state, at, "`review` cannot be rendered", &problem),
     }
 }
 
@@ -367,7 +367,7 @@ pub(super) fn succeeded(planner: Planner<'_>, state: &State, at: StepNo, mut end
     match texts.rewind(step) {
         Ok(Some(decision)) => return decision,
         Ok(None) => {}
-        Err(problem) => return lost_way(inst, &format!("`rewind` can not be evaluated: {}", problem.0)),
+        Err(problem) => return lost_way(inst, &format!("`rewind` cannot be evaluated: {}", problem.0)),
     }
     let progress = step.progress.as_ref().and_then(|progress| texts.value(&progress.0).ok());
     let route = texts.route(step);
@@ -378,7 +378,7 @@ pub(super) fn succeeded(planner: Planner<'_>, state: &State, at: StepNo, mut end
         // In a graph a choice of nothing skips all that could have been chosen.
         Ok(None) if step.next.is_empty() || graph => Decision::of([over(inst.path.clone(), ended)]),
         Ok(None) => lost_way(inst, "no entry of `next` holds"),
-        Err(problem) => lost_way(inst, &format!("`next` can not be evaluated: {}", problem.0)),
+        Err(problem) => lost_way(inst, &format!("`next` cannot be evaluated: {}", problem.0)),
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn climb(planner: Planner<'_>, state: &State, at: StepNo, error: &Fai
     let ladder = Ladder { planner, state, inst, rules: &rules, error };
     match error.class {
         ErrorClass::Question => Some(ladder.ask()),
-        // The limit ended it, and decides whether it goes on.
+        // The limit ended it, and decides whether it continues.
         ErrorClass::Killed if super::budget::is_out_of_money(planner, state, at) => {
             Some(scheduled(inst, ladder.on(), state.now))
         }
@@ -45,7 +45,7 @@ pub(super) fn compacted(state: &State, at: StepNo) -> Option<Decision> {
     compacting.then(|| scheduled(inst, Rung::Resend, state.now))
 }
 
-/// After a person has answered or looked: the conversation goes on where there is one.
+/// After a person has answered or looked: the conversation continues where there is one.
 pub(super) fn resumed(step: &Step, inst: &StepInst, now: i64, say: Option<&str>) -> Decision {
     let session = inst.climb.as_ref().is_some_and(|climb| climb.resumable().is_some());
     let lost = inst.error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost);
@@ -120,7 +120,7 @@ impl Ladder<'_> {
         own.or_else(|| if transient { self.reframe_error() } else { None }).or_else(|| self.fall_back())
     }
 
-    /// How an interrupted turn is gone on with.
+    /// How an interrupted turn is continued.
     fn over(&self) -> Rung {
         match self.step().on_interrupt {
             OnInterrupt::Continue => self.on(),
@@ -182,7 +182,7 @@ impl Ladder<'_> {
 
     fn compact(&self) -> Option<(Rung, i64)> {
         let climbed = self.climbed();
-        // What could not be shortened just now can not be shortened.
+        // What could not be shortened just now cannot be shortened.
         let failed = climbed.rung == Some(Rung::Compact);
         let can = climbed.session.as_ref().is_some_and(|session| session.compacts) && !failed;
         (can && climbed.compactions < self.rules.compactions).then_some((Rung::Compact, self.state.now))
@@ -207,12 +207,12 @@ impl Ladder<'_> {
         agents.get(self.climbed().fallbacks as usize)?.as_str().map(str::to_owned)
     }
 
-    /// Whether the workflow would rather go on with another agent than wait.
+    /// Whether the workflow would rather continue with another agent than wait.
     fn prefers_another(&self) -> bool {
         agent_key(self.step(), "on_limit").and_then(Json::as_str) == Some("fallback")
     }
 
-    /// It can not go on without a person's word.
+    /// It cannot continue without a person's word.
     fn ask(&self) -> Decision {
         Decision::of([Event::QuestionAsked {
             path: self.inst.path.clone(),

@@ -71,7 +71,7 @@ pub fn is_given(label: &str) -> bool {
     [HOST, AGENT, PROJECT].iter().all(|prefix| !label.starts_with(prefix))
 }
 
-/// Has attempts that are about to be recorded wait for a worker, where whoever records them can not make them.
+/// Has attempts that are about to be recorded wait for a worker, where whoever records them cannot make them.
 pub fn place(planner: Planner<'_>, state: &mut State, advance: &mut Advance, place: Place<'_>) {
     let mut room = place.room;
     let mut placed: HashMap<StepPath, Option<Vec<String>>> = HashMap::new();

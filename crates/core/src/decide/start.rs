@@ -56,7 +56,7 @@ pub struct Outside {
 pub struct Turn {
     /// Who takes over, as the workflow names it; the step's own agent without one.
     pub agent: Option<String>,
-    /// The conversation that goes on.
+    /// The conversation that continues.
     pub session: Option<event::Session>,
     /// Whether the conversation is only to be shortened.
     pub compact: bool,
@@ -80,7 +80,7 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
         match eval::holds(&when.0, manner(planner, state, at), &Scope::at(planner.plan, planner.index, state, at)) {
             Ok(true) => {}
             Ok(false) => return super::judge::left_out(planner, state, at, Skip::When),
-            Err(problem) => return broken(planner, state, at, "`when` can not be evaluated", &problem),
+            Err(problem) => return broken(planner, state, at, "`when` cannot be evaluated", &problem),
         }
     }
     match super::consent::held(planner, state, at) {
@@ -105,7 +105,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
             Ok(true) => open(path, 0, IndexMap::new()),
             Ok(false) if otherwise.is_some() => open(path, 1, IndexMap::new()),
             Ok(false) => super::judge::succeeded(planner, state, at, End::plain(Ended::Succeeded)),
-            Err(problem) => broken(planner, state, at, "`if` can not be evaluated", &problem),
+            Err(problem) => broken(planner, state, at, "`if` cannot be evaluated", &problem),
         },
         Form::Switch { on, cases, default } => match eval::value(&on.0, manner, &scope()) {
             Ok(value) => match cases.iter().position(|case| case.value == value) {
@@ -113,12 +113,12 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
                 None if default.is_some() => open(path, cases.len(), IndexMap::new()),
                 None => fail(planner, state, at, format!("no case for {value}")),
             },
-            Err(problem) => broken(planner, state, at, "`switch` can not be evaluated", &problem),
+            Err(problem) => broken(planner, state, at, "`switch` cannot be evaluated", &problem),
         },
         Form::ForEach { items, .. } => match list(items, manner, &scope()) {
             Ok(Found::Items(items)) => Decision::of([Event::ItemsFound { path, items }]),
             Ok(Found::Glob(_)) => attempt(planner, state, at),
-            Err(problem) => broken(planner, state, at, "`for_each` can not be evaluated", &problem),
+            Err(problem) => broken(planner, state, at, "`for_each` cannot be evaluated", &problem),
         },
         Form::Repeat { .. } => open(path, 0, IndexMap::from([("iteration".to_owned(), Json::from(0))])),
         Form::Parallel { .. } => open(path, 0, IndexMap::new()),
@@ -132,7 +132,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
                     Ok(inputs) => open(path, 0, IndexMap::from([("inputs".to_owned(), Json::Object(inputs))])),
                     Err(why) => fail(planner, state, at, why),
                 },
-                Err(problem) => broken(planner, state, at, "`with` can not be evaluated", &problem),
+                Err(problem) => broken(planner, state, at, "`with` cannot be evaluated", &problem),
             }
         }
         Form::Approve(_) | Form::Ask { .. } => super::gate::ask(planner, state, at),
@@ -144,7 +144,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
                 .collect();
             match values {
                 Ok(names) => super::judge::succeeded(planner, state, at, End { names, ..End::plain(Ended::Succeeded) }),
-                Err(problem) => broken(planner, state, at, "`set` can not be evaluated", &problem),
+                Err(problem) => broken(planner, state, at, "`set` cannot be evaluated", &problem),
             }
         }
         Form::End { outcome, message } => {
@@ -152,7 +152,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
             let message = message.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose();
             match message {
                 Ok(message) => super::finish::end(planner, state, at, *outcome, message),
-                Err(problem) => broken(planner, state, at, "`message` can not be rendered", &problem),
+                Err(problem) => broken(planner, state, at, "`message` cannot be rendered", &problem),
             }
         }
     }
@@ -191,7 +191,7 @@ fn chose_another(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) 
     conditional && is_target && dep.chosen.as_ref() != Some(&step.id)
 }
 
-/// The intent of an attempt, with the work rendered; a text that can not be rendered ends it at once.
+/// The intent of an attempt, with the work rendered; a text that cannot be rendered ends it at once.
 fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
@@ -206,7 +206,7 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
             Decision { events: vec![begun(false)], start: Some(start) }
         }
         Err(problem) => {
-            let error = Failure::unusable(ErrorClass::Invalid, format!("the step can not be rendered: {}", problem.0));
+            let error = Failure::unusable(ErrorClass::Invalid, format!("the step cannot be rendered: {}", problem.0));
             let result = event::Result::default();
             Decision::of([begun(false), Event::AttemptFailed { path, attempt, error, result }])
         }
@@ -356,7 +356,7 @@ fn wait_for(planner: Planner<'_>, state: &State, at: StepNo, wait: &Wait) -> Dec
             let refused = signal.iter().flat_map(|name| early_misfits(planner, state, at, name));
             Decision::of(refused.chain([Event::WaitStarted { path, due, signal: signal.clone() }]))
         }
-        Err(problem) => broken(planner, state, at, "`wait` can not be evaluated", &problem),
+        Err(problem) => broken(planner, state, at, "`wait` cannot be evaluated", &problem),
     }
 }
 
@@ -380,7 +380,7 @@ fn moment(value: &Json) -> Result<i64, Problem> {
     parsed.or_else(|| value.as_i64()).ok_or_else(|| Problem(format!("{value} is not a moment")))
 }
 
-/// A text of a step that can not be evaluated: nobody knows what the step means, so a person is asked.
+/// A text of a step that cannot be evaluated: nobody knows what the step means, so a person is asked.
 pub(super) fn broken(planner: Planner<'_>, state: &State, at: StepNo, what: &str, problem: &Problem) -> Decision {
     let error = Failure::unusable(ErrorClass::Invalid, format!("{what}: {}", problem.0));
     super::judge::failed(planner, state, at, error)

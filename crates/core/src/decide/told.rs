@@ -147,7 +147,7 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
         | (QuestionKind::Operator, Answer::Edit { value }) => against(output, &value),
         (_, Answer::Approve | Answer::Deny { .. } | Answer::Skip) => None,
     };
-    refused.map(|why| format!("this can not be the answer to `{path}`: {why}"))
+    refused.map(|why| format!("this cannot be the answer to `{path}`: {why}"))
 }
 
 /// A yes or no in words, where that is a choice: `yes`, `true`, `no`, `false`.

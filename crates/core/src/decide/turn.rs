@@ -25,7 +25,7 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
         Some(Rung::Restore { before }) => Some(before),
         _ => None,
     };
-    // Whoever goes on in a conversation goes on with what was recorded before that began.
+    // Whoever continues in a conversation continues with what was recorded before that began.
     let keep = step.on_interrupt == OnInterrupt::Restore && session.is_none();
     let (agent, compact) = (latest_fallback(step, climb), climb.rung == Some(Rung::Compact));
     Turn { agent, session, compact, keep, restore, usd_left: None }
@@ -38,7 +38,7 @@ pub(super) fn introduce(context: &str, params: &mut Map<String, Json>) {
     }
 }
 
-/// The conversation that goes on, if one does.
+/// The conversation that continues, if one does.
 fn session(state: &State, climb: &Climb, params: &Map<String, Json>) -> Option<Session> {
     match &climb.rung {
         Some(

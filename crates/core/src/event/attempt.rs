@@ -74,7 +74,7 @@ pub struct Session {
     pub id: String,
     /// Whose it is.
     pub agent: String,
-    /// Whether it can be gone on with.
+    /// Whether it can be continued.
     #[serde(default)]
     pub resumes: bool,
     /// Whether it can be shortened.
@@ -159,7 +159,7 @@ impl Failure {
         Self { class, message: message.into(), retry_after_ms: None, needs_person: false }
     }
 
-    /// A step that can not be done as it is written, or as this machine is set up.
+    /// A step that cannot be done as it is written, or as this machine is set up.
     pub fn unusable(class: ErrorClass, message: impl Into<String>) -> Self {
         Self { needs_person: true, ..Self::new(class, message) }
     }

@@ -45,7 +45,7 @@ pub enum Answer {
         /// The value.
         value: Json,
     },
-    /// Of a failure: go on without it.
+    /// Of a failure: continue without it.
     Skip,
     /// Nobody answered in time.
     TimedOut,

@@ -63,7 +63,7 @@ pub struct End {
     /// Whether the output may be shorter than the result, because a limit was reached.
     #[serde(default, skip_serializing_if = "is_false")]
     pub degraded: bool,
-    /// Whether the run goes on although it failed.
+    /// Whether the run continues although it failed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub tolerated: bool,
     /// Of an `end` step: how the workflow it stands in ends.

@@ -18,7 +18,7 @@ pub struct Rules {
     pub backoff: Backoff,
     /// Whether pauses are drawn out a little, each step by another bit.
     pub jitter: bool,
-    /// Whether tries and waits are counted anew for each thing that is said.
+    /// Whether tries and waits are counted again for each thing that is said.
     pub per_turn: bool,
     /// Waits for a limit.
     pub waits: u32,

@@ -4,7 +4,7 @@ use crate::Json;
 
 /// To one whose conversation was interrupted.
 pub(crate) const CONTINUE: &str = "You were interrupted before you had finished. Look at the state of the workspace, \
-     keep what is done, and go on until the task is complete. Then give your answer as it was asked for.";
+     keep what is done, and continue until the task is complete. Then give your answer as it was asked for.";
 
 /// To one that said nothing.
 pub(crate) const EMPTY: &str = "Your last answer was empty. Finish the task if it is not finished, and give the answer as \
@@ -14,7 +14,7 @@ pub(crate) const EMPTY: &str = "Your last answer was empty. Finish the task if i
 pub(crate) const TAKE_OVER: &str = "Another agent has begun this task and could not finish it. Its changes are still in \
      the workspace: look at them first, and keep what is right.\n\n";
 
-/// Before the task, to one that begins it anew.
+/// Before the task, to one that begins it again.
 const BEGUN: &str = "This task was begun before, in a conversation that became too long. What was changed is still in the \
      workspace: look at it first, and keep what is right.\n\n";
 
@@ -26,7 +26,7 @@ pub(crate) fn fix_up(why: &str, answer: &str, schema: Option<&Json>) -> String {
     let shape = schema.map_or_else(String::new, |schema| format!("\n\nThe JSON Schema of the answer:\n{schema}"));
     let quoted: String = answer.chars().take(QUOTED_CHARS).collect();
     format!(
-        "Your answer can not be used: {why}\n\nIt began like this:\n{quoted}\n\nDo not do the work again. Answer with one \
+        "Your answer cannot be used: {why}\n\nIt began like this:\n{quoted}\n\nDo not do the work again. Answer with one \
          JSON value and nothing else.{shape}"
     )
 }

@@ -256,6 +256,6 @@ pub enum OnExhausted {
     Fail,
     /// A person decides.
     Ask,
-    /// The run goes on.
+    /// The run continues.
     Continue,
 }

@@ -59,7 +59,7 @@ pub enum ErrorClass {
     UnknownModel,
     /// The model will not do it.
     Refused,
-    /// It can not go on without an answer.
+    /// It cannot continue without an answer.
     Question,
     /// No sign of life.
     Hung,

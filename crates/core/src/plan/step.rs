@@ -65,7 +65,7 @@ pub struct Step {
     /// Whether the run survives its failure.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
-    /// Tools without which it can not run.
+    /// Tools without which it cannot run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
     /// What it calls; documentation, and the base of consent.
@@ -212,7 +212,7 @@ pub enum Timeout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
-    /// What the kind of work says: a command fails, an agent that can not be recovered waits for a person.
+    /// What the kind of work says: a command fails, an agent that cannot be recovered waits for a person.
     #[default]
     Kind,
     /// The body fails.
@@ -227,7 +227,7 @@ pub enum OnError {
     Goto(StepIx),
 }
 
-/// How an agent goes on whose turn was interrupted.
+/// How an agent continues whose turn was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnInterrupt {

@@ -75,7 +75,7 @@ impl Input {
         if is_left_out { None } else { mismatch(&self.schema, value) }
     }
 
-    /// Whether a run can not start without it.
+    /// Whether a run cannot start without it.
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !self.optional
     }
@@ -146,7 +146,7 @@ pub enum OnExceed {
     Fail,
     /// A person decides.
     Ask,
-    /// People are told and the run goes on.
+    /// People are told and the run continues.
     Warn,
     /// Outputs are shortened, then the run fails.
     Degrade,

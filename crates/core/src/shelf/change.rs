@@ -92,7 +92,7 @@ impl Shelf {
         let known = self.workflows.get(workflow);
         if !is_name(workflow) {
             return Err(Refusal::new(format!(
-                "`{workflow}` can not be the name of a workflow: 1 to 64 letters, digits, dashes, underscores and dots, a letter or digit first"
+                "`{workflow}` cannot be the name of a workflow: 1 to 64 letters, digits, dashes, underscores and dots, a letter or digit first"
             )));
         }
         if let Some(base) = &change.base {

@@ -1,4 +1,4 @@
-//! What came of a trigger that went off.
+//! What came of a trigger that fired.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Outcome {
     /// A run was started.
     Matched,
-    /// Too many runs are at work; it is tried again.
+    /// Too many runs are running; it is tried again.
     ConcurrencyCap,
     /// There is no such workflow any more.
     WorkflowDeleted,
@@ -31,7 +31,7 @@ impl Outcome {
     }
 }
 
-/// One time that a trigger went off.
+/// One time that a trigger fired.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     /// The id of the trigger.

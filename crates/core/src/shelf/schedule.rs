@@ -121,7 +121,7 @@ pub struct Due {
 }
 
 impl Shelf {
-    /// The times that are to be kept now: of each trigger that went off before what it missed, the oldest first; then this
+    /// The times that are to be kept now: of each trigger that fired before what it missed, the oldest first; then this
     /// minute.
     pub fn due(&self, now: i64) -> Vec<Due> {
         let mut due = Vec::new();

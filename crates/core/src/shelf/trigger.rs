@@ -12,13 +12,13 @@ use crate::Json;
 pub struct Trigger {
     /// What people call it; no two are called the same.
     pub name: String,
-    /// Whether it goes off.
+    /// Whether it fires.
     #[serde(default = "yes")]
     pub enabled: bool,
     /// The workflow that it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// When it goes off.
+    /// When it fires.
     #[serde(flatten)]
     pub kind: Kind,
     /// Where the variables of a run come from: a path into what is delivered, as `$.a.b`.
@@ -30,7 +30,7 @@ fn yes() -> bool {
     true
 }
 
-/// When a trigger goes off.
+/// When a trigger fires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "config", rename_all = "snake_case")]
 pub enum Kind {
@@ -42,7 +42,7 @@ pub enum Kind {
     Webhook(Webhook),
 }
 
-/// Times at which a trigger goes off.
+/// Times at which a trigger fires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Minute, hour, day of month, month, day of week.
@@ -108,7 +108,7 @@ impl Kind {
 }
 
 impl Trigger {
-    /// Why it can not be armed, if it can not.
+    /// Why it cannot be armed, if it cannot.
     pub(super) fn misfit(&self) -> Option<Refusal> {
         let why = match (&self.kind, &self.workflow) {
             _ if self.name.trim().is_empty() => "a trigger needs a name".to_owned(),
@@ -187,7 +187,7 @@ impl Webhook {
         let fits = |sign: char| sign.is_ascii_alphanumeric() || "-_/.".contains(sign);
         let path = self.path.trim_matches('/');
         if path.is_empty() || !path.chars().all(fits) || path.contains("..") {
-            return Some(format!("`{}` can not be the path of a webhook: letters, digits, dashes", self.path));
+            return Some(format!("`{}` cannot be the path of a webhook: letters, digits, dashes", self.path));
         }
         let known = ["GET", "POST", "PUT", "PATCH", "DELETE"];
         let known_method = known.contains(&self.method.as_str());

@@ -43,7 +43,7 @@ pub(crate) struct Payer<'a> {
 }
 
 impl Payer<'_> {
-    /// Whether a limit was reached before, and somebody let the work go on.
+    /// Whether a limit was reached before, and somebody let the work continue.
     pub(crate) fn has_passed(&self, limit: &str) -> bool {
         self.reached.iter().any(|known| known == limit)
     }
@@ -119,13 +119,13 @@ impl State {
         around.filter(|body| self.body(*body).account.is_some()).collect()
     }
 
-    /// Sub-workflows with limits that are at work.
+    /// Sub-workflows with limits that are running.
     pub(crate) fn limited(&self) -> impl Iterator<Item = (BodyNo, &StepInst)> {
         let owner = |body: &BodyNo| Some((*body, self.step(self.body(*body).owner?)));
         self.limited.iter().filter_map(owner).filter(|(_, owner)| owner.live && owner.phase == Phase::Inside)
     }
 
-    /// Whether a step may begin beside those that are at work in the same sub-workflow.
+    /// Whether a step may begin beside those that are running in the same sub-workflow.
     pub(crate) fn has_room(&self, plan: &Plan, at: StepNo) -> bool {
         self.accounts(self.step(at).body).into_iter().all(|body| {
             let most = plan.unit(self.body(body).unit).limits.parallel;

@@ -1,7 +1,7 @@
 //! Applying events.
 //!
 //! **Invariant:** an event that does not fit changes nothing. Every change of a phase goes through
-//! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
+//! [`Apply::enter`], so the lists of who needs a decision, who waits and who works cannot disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
 use crate::event::{self, Answer, Ended, Envelope, Event, Gone, QuestionKind, Usage};
@@ -11,7 +11,7 @@ use crate::ladder::Rung;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
 
-/// An event that can not follow from what came before: a bug, a foreign history, or a late result.
+/// An event that cannot follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Illegal(pub String);
 
@@ -19,7 +19,7 @@ impl State {
     /// Takes an event in; one that does not fit changes nothing.
     pub fn apply(&mut self, plan: &Plan, index: &Index, envelope: &Envelope) -> Result<(), Illegal> {
         if envelope.seq != self.seq + 1 {
-            return Err(Illegal(format!("event {} can not follow event {}", envelope.seq, self.seq)));
+            return Err(Illegal(format!("event {} cannot follow event {}", envelope.seq, self.seq)));
         }
         self.expects(&envelope.event)?;
         // Reopening looks at the whole run and finds out late whether there is anything to do.
@@ -194,7 +194,7 @@ impl Apply<'_> {
     fn on_failure_started(&mut self, attempt: u32) -> Result<(), Illegal> {
         let before = self.state.on_failure.attempts;
         if attempt != before + 1 {
-            return Err(Illegal(format!("attempt {attempt} of `on_failure` can not follow attempt {before}")));
+            return Err(Illegal(format!("attempt {attempt} of `on_failure` cannot follow attempt {before}")));
         }
         self.state.on_failure = OnFailure { attempts: attempt, open: true };
         Ok(())
@@ -241,7 +241,7 @@ impl Apply<'_> {
     pub(super) fn target(&self, at: StepNo, to: &StepId) -> Result<StepIx, Illegal> {
         let step = self.state.step(at);
         let target = self.index.find(self.state.body(step.body).body, to.as_str());
-        target.ok_or_else(|| Illegal(format!("`{}` can not lead to `{to}`", step.path)))
+        target.ok_or_else(|| Illegal(format!("`{}` cannot lead to `{to}`", step.path)))
     }
 
     /// Moves a step on, from the list it is on to the one where it belongs.
@@ -315,7 +315,7 @@ impl Apply<'_> {
         let now = self.state.now;
         let step = self.state.step(at);
         if attempt != step.attempts + 1 || step.phase != Phase::Ready {
-            return Err(Illegal(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
+            return Err(Illegal(format!("attempt {attempt} of `{path}` cannot follow attempt {}", step.attempts)));
         }
         self.begun(at, reserve, hosted);
         let step = self.state.step_mut(at);
@@ -379,7 +379,7 @@ impl Apply<'_> {
         self.pay(at, usage, usage.unknown_of(reserve.unwrap_or_default()));
     }
 
-    /// Whoever goes on with a conversation that others share goes on from what all of them have used.
+    /// Whoever continues with a conversation that others share continues from what all of them have used.
     fn counted(&mut self, id: &str, total: Usage) {
         let State { threads, steps, .. } = &mut *self.state;
         if threads.is_empty() {
@@ -408,7 +408,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Whether another agent does the step's work. Its conversation is nothing that the step's own agent could go on with,
+    /// Whether another agent does the step's work. Its conversation is nothing that the step's own agent could continue with,
     /// so it is not shared.
     pub(super) fn took_over(&self, at: StepNo) -> bool {
         self.state.step(at).climb.as_ref().is_some_and(|climb| climb.fallbacks > 0)
@@ -428,7 +428,7 @@ impl Apply<'_> {
         step.climb.get_or_insert_default().take(rung, per_turn, counts);
     }
 
-    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one, or from the
+    /// Whoever stops an engine wants its work to continue later: in the same conversation, where there is one, or from the
     /// beginning, where the step says so.
     fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
         let at = self.open_attempt(path, attempt)?;
@@ -443,7 +443,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// What an agent left in the middle is not gone on with, where its step says so.
+    /// What an agent left in the middle is not continued, where its step says so.
     pub(super) fn interrupted(&mut self, at: StepNo) {
         let step = self.state.step_mut(at);
         if step.attempts > 0 && self.plan.step(step.step).on_interrupt == OnInterrupt::Restore {
@@ -677,7 +677,7 @@ impl Apply<'_> {
     }
 }
 
-/// Whether a step has to wait until fewer are at work: leaf work, and looking for files.
+/// Whether a step has to wait until fewer are running: leaf work, and looking for files.
 pub(super) fn needs_slot(form: &Form) -> bool {
     matches!(form, Form::Work(_) | Form::ForEach { items: Items::Glob(_), .. })
 }

@@ -74,7 +74,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Whoever had it can not be waited for any longer; what they submit later names an attempt that is over.
+    /// Whoever had it cannot be waited for any longer; what they submit later names an attempt that is over.
     pub(super) fn offer_again(&mut self, at: StepNo) {
         self.state.step_mut(at).stopped += 1;
         self.enter(at, Phase::Ready);

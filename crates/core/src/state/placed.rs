@@ -1,6 +1,6 @@
 //! Attempts that wait for a worker, and the machine on which the files of a run are.
 //!
-//! **Invariant:** an attempt that waits for a worker is made by nobody, so it can not be lost. The machine of a run is the
+//! **Invariant:** an attempt that waits for a worker is made by nobody, so it cannot be lost. The machine of a run is the
 //! one whose files it has worked on; it is given up by a person, or for a record of those files. What is asked about a
 //! machine is asked by a step that waits for it, and is withdrawn with that wait.
 
@@ -129,7 +129,7 @@ impl Apply<'_> {
         self.withdraw();
     }
 
-    /// What waited for the machine is offered anew, to everybody.
+    /// What waited for the machine is offered again, to everybody.
     pub(super) fn host_left(&mut self, host: &str, carried: Option<&Carried>) {
         self.state.host.take_if(|at| at == host);
         let missed = self.state.missed.take_if(|missed| missed.host == host);

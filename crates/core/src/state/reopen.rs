@@ -60,7 +60,7 @@ impl Apply<'_> {
         }
     }
 
-    /// An item that starts over counts as one that is at work.
+    /// An item that starts over counts as one that is running.
     fn keeps_to_caps(&self, at: StepNo) -> Result<(), Illegal> {
         let mut owner = self.state.body(self.state.step(at).body).owner;
         while let Some(container) = owner {
@@ -68,7 +68,7 @@ impl Apply<'_> {
             if let Form::ForEach { parallel, .. } = &self.plan.step(step.step).form
                 && step.opened - step.closed > *parallel
             {
-                return Err(Illegal(format!("`{}` is at work on other items", step.path)));
+                return Err(Illegal(format!("`{}` is running on other items", step.path)));
             }
             owner = self.state.body(step.body).owner;
         }
@@ -80,7 +80,7 @@ impl Apply<'_> {
         let open: Vec<StepNo> = self.state.open.iter().copied().collect();
         let queued: Vec<StepNo> = self.state.queued.iter().copied().collect();
         queued.into_iter().for_each(|at| self.offer_again(at));
-        // Whether its machine is there is found out anew.
+        // Whether its machine is there is found out again.
         self.state.missed = None;
         let stopped = |at: &StepNo| {
             let step = self.state.step(*at);
@@ -139,7 +139,7 @@ impl Apply<'_> {
         }
     }
 
-    /// A body that was over is at work again, and so is everything around it.
+    /// A body that was over is running again, and so is everything around it.
     fn open_again(&mut self, body: BodyNo) {
         let inst = self.state.body_mut(body);
         let owner = inst.owner;

@@ -46,7 +46,7 @@ impl Apply<'_> {
     }
 
     /// An `end` closes its sub-workflow at once: what is under way is given up. Where there is none it closes
-    /// the run, which is an event of its own; until then the step is held, so that nothing goes on behind it.
+    /// the run, which is an event of its own; until then the step is held, so that nothing continues behind it.
     fn close_unit(&mut self, at: StepNo, verdict: &(Outcome, Option<String>)) {
         let mut body = self.state.step(at).body;
         while let Some(owner) = self.state.body(body).owner {
@@ -129,7 +129,7 @@ impl Apply<'_> {
         }
     }
 
-    /// In a graph: dependents that now have nothing left to wait for; those that can not run are over too.
+    /// In a graph: dependents that now have nothing left to wait for; those that cannot run are over too.
     fn count_down(&mut self, ix: StepIx, body: BodyNo) -> Vec<(StepNo, Ended, bool)> {
         let mut over = Vec::new();
         for dependent in self.index.dependents(ix) {
@@ -142,7 +142,7 @@ impl Apply<'_> {
         over
     }
 
-    /// A step that has nothing left to wait for; what it comes to if it can not run.
+    /// A step that has nothing left to wait for; what it comes to if it cannot run.
     pub(super) fn arrive(&mut self, step: StepIx, body: BodyNo) -> Option<(StepNo, Ended, bool)> {
         match self.may_run(step, body) {
             Arrival::Runs => {

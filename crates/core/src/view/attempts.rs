@@ -26,7 +26,7 @@ pub struct Attempt {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// In which way its agent went on after the attempt before had failed, in words.
+    /// In which way its agent continued after the attempt before had failed, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rung: Option<String>,
     /// Who made it, where an agent did.

@@ -33,7 +33,7 @@ pub struct Line {
     /// What it waits for, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting_for: Vec<String>,
-    /// The first sentence of why it does not go on, while nothing of it is at work.
+    /// The first sentence of why it does not continue, while nothing of it is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
 }

@@ -52,7 +52,7 @@ pub struct Run {
     /// Limits that were reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits_reached: Vec<String>,
-    /// Why it does not go on.
+    /// Why it does not continue.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<Explanation>,
 }

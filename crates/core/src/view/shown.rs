@@ -15,7 +15,7 @@ pub const CHARS_MAX: usize = 50_000;
 /// A result as its step lets it be shown.
 pub fn shown(id: &str, output: &Output, value: &Json) -> Json {
     let size = size(value);
-    // A question that nobody answered says how to go on.
+    // A question that nobody answered says how to continue.
     if value.get("timeout") == Some(&Json::Bool(true)) {
         return whole(id, value);
     }

@@ -59,10 +59,10 @@ pub struct Step {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// The agent that is at work on it.
+    /// The agent that is running on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AtWork>,
-    /// In which way its agent goes on after something failed, in words.
+    /// In which way its agent continues after something failed, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rung: Option<String>,
     /// Of a step for each item of a list: how many there are, once that is known.

@@ -81,7 +81,7 @@ impl Fold {
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
-            // The wait of the attempt goes on meanwhile.
+            // The wait of the attempt continues meanwhile.
             Event::QuestionAsked { kind: QuestionKind::Machine, .. } => {}
             Event::QuestionAsked { path, .. } => self.begin(path, Spanned::Question, at),
             Event::Answered { path, .. } => self.answered(path, at),

@@ -120,7 +120,7 @@ pub(super) fn arrange(task: &Task<'_>) -> Arrangement {
     }
 }
 
-/// How many arrows each member is away from the start; what can not be reached comes last.
+/// How many arrows each member is away from the start; what cannot be reached comes last.
 fn steps_from(start: usize, count: usize, links: &[Link]) -> Vec<usize> {
     let mut next = vec![Vec::new(); count];
     for link in links {

@@ -77,7 +77,7 @@ pub(crate) fn agent007(size: usize) -> String {
         match at {
             0 => text.push_str("    prompt: 'Build {{ task }}'\n"),
             _ => text.push_str(&format!(
-                "    depends_on: [s{}]\n    inputs: [o{}]\n    prompt: 'Go on with {{{{ o{} }}}} for {{{{ task }}}}'\n",
+                "    depends_on: [s{}]\n    inputs: [o{}]\n    prompt: 'Continue with {{{{ o{} }}}} for {{{{ task }}}}'\n",
                 at - 1,
                 at - 1,
                 at - 1

@@ -1,4 +1,4 @@
-//! LH0415: an agent is asked for what it can not do, and nothing else can do for it.
+//! LH0415: an agent is asked for what it cannot do, and nothing else can do for it.
 
 use std::collections::HashSet;
 
@@ -34,13 +34,13 @@ fn needs(context: &Context<'_, '_>, meant: &Meant<'_>) -> Vec<Need> {
     let tools = meant.get("tools").map(|node| Need {
         span: node.span,
         can: |able| able.tools,
-        lacks: "can not be given a list of tools",
+        lacks: "cannot be given a list of tools",
         remedy: "leave `tools` out",
     });
     let looking = looking(context, meant).map(|node| Need {
         span: node.span,
         can: |able| able.read_only,
-        lacks: "can not be kept from writing",
+        lacks: "cannot be kept from writing",
         remedy: "write `sandbox: edit`",
     });
     tools.into_iter().chain(looking).collect()
@@ -56,13 +56,13 @@ fn looking<'n>(context: &Context<'_, '_>, meant: &Meant<'n>) -> Option<&'n Node>
     (sandbox.as_deref() == Some("read-only")).then_some(node)
 }
 
-/// Whether an agent can not change any file.
+/// Whether an agent cannot change any file.
 pub(super) fn only_looks(context: &Context<'_, '_>, ix: StepIx) -> bool {
     let meant = Meant::of(context, context.model.unit_of(ix), context.model.step(ix));
     looking(context, &meant).is_some()
 }
 
-/// Those that would have to do it and can not.
+/// Those that would have to do it and cannot.
 fn unmet(context: &Context<'_, '_>, meant: &Meant<'_>, need: &Need) -> Vec<Diagnostic> {
     let lacks = |agent: &str| context.world.able(agent).is_some_and(|able| !(need.can)(able));
     let own = meant.text("backend").filter(|(_, agent)| lacks(agent));

@@ -14,7 +14,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             out.push(
                 Diagnostic::error("LH0206", key.span, "`next` has no meaning after `end`")
                     .label("the run is over here")
-                    .help("remove `next`, or make this a node that goes on"),
+                    .help("remove `next`, or make this a node that continues"),
             );
         }
         if leads_nowhere(step) {

@@ -1,4 +1,4 @@
-//! LH0416: an entry of `fallback` that is a slip of an agent's name. LH0417: nobody to go on with at a limit.
+//! LH0416: an entry of `fallback` that is a slip of an agent's name. LH0417: nobody to continue with at a limit.
 
 use std::collections::HashSet;
 
@@ -39,7 +39,7 @@ fn nobody(meant: &Meant<'_>) -> Option<Diagnostic> {
     let (node, _) = meant.text("on_limit").filter(|(_, word)| *word == "fallback")?;
     let none = meant.fallback().next().is_none();
     none.then(|| {
-        Diagnostic::error("LH0417", node.span, "at a limit nobody is there to go on")
+        Diagnostic::error("LH0417", node.span, "at a limit nobody is there to continue")
             .label("needs a `fallback`")
             .help("name who takes over, as in `fallback: [codex]`, or write `on_limit: wait`")
     })

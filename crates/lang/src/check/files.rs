@@ -35,7 +35,7 @@ fn problem(code: &'static str, what: &str, path: &str, why: &Missing, span: Span
             Diagnostic::error(code, span, format!("the {what} `{path}` is not UTF-8 text")).label("not text")
         }
         Missing::Unreadable(error) => {
-            Diagnostic::error(code, span, format!("the {what} `{path}` can not be read: {error}")).label("not readable")
+            Diagnostic::error(code, span, format!("the {what} `{path}` cannot be read: {error}")).label("not readable")
         }
     }
 }

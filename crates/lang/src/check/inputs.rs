@@ -32,7 +32,7 @@ fn name(key: &Node, out: &mut Vec<Diagnostic>) {
         );
     } else if !id::is_name(word) {
         out.push(
-            Diagnostic::error("LH0204", key.span, format!("`{word}` can not be the name of an input"))
+            Diagnostic::error("LH0204", key.span, format!("`{word}` cannot be the name of an input"))
                 .label("letters, digits and `_`, not starting with a digit"),
         );
     }

@@ -37,7 +37,7 @@ fn in_company(context: &Context<'_, '_>, ix: StepIx, said: &Node) -> Option<Diag
     let who = if std::ptr::eq(step, other) { "another item".to_owned() } else { format!("`{}`", other.id) };
     Some(
         found(step, said, format!("putting back the files of `{}` would undo the work of {who}", step.id))
-            .related(other.span, "may be at work at the same time, in the same folder")
+            .related(other.span, "may be running at the same time, in the same folder")
             .help("let one come after the other, give each a `cwd` of its own, or write `on_interrupt: continue`"),
     )
 }
@@ -48,9 +48,9 @@ fn in_conversation(meant: &Meant<'_>, said: &Node) -> Option<Diagnostic> {
         Diagnostic::error(
             "LH0419",
             thread.span,
-            format!("the conversation `{name}` can not be put back with the files"),
+            format!("the conversation `{name}` cannot be put back with the files"),
         )
-        .label("goes on, and would speak of work that is undone")
+        .label("continues, and would speak of work that is undone")
         .related(said.span, "puts the files back")
         .help("leave `thread` out here, or write `on_interrupt: continue`"),
     )

@@ -12,13 +12,9 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             let span = text.span(context.sources, read.range.clone());
             if !text.site.secrets {
                 out.push(
-                    Diagnostic::error(
-                        "LH0312",
-                        span,
-                        format!("`{}` can not be read in `{}`", read.root, text.site.key),
-                    )
-                    .label("would leave the machine, or stand in the journal")
-                    .help("read it in a `run`, `http` or `tool` step, or pass it with `env:`"),
+                    Diagnostic::error("LH0312", span, format!("`{}` cannot be read in `{}`", read.root, text.site.key))
+                        .label("would leave the machine, or stand in the journal")
+                        .help("read it in a `run`, `http` or `tool` step, or pass it with `env:`"),
                 );
             } else if !is_written(text, read) {
                 out.push(

@@ -69,7 +69,7 @@ fn words(kind: &Kind) -> (&'static str, &'static str) {
         ),
         Kind::ParameterExpansion => ("a value must not stand inside `${…}`", "compute it in the template instead"),
         Kind::Tag(_) => {
-            ("`{% %}` and `{# #}` can not be used in a command", "use `when`, `if` or `switch`, or a script")
+            ("`{% %}` and `{# #}` cannot be used in a command", "use `when`, `if` or `switch`, or a script")
         }
         Kind::OptionLike => (
             "a value that begins with `-` would be an option here, and this program has options that run commands",

@@ -180,7 +180,7 @@ fn not_before(context: &Context<'_, '_>, place: Place, read: &Read, at: StepIx, 
         }
         Place::Step(step, _) if context.ancestor_in(step, producer.body) == Some(at) => {
             Diagnostic::error("LH0304", span, format!("`{what}` is set in another part of `{}`", producer.id))
-                .label("can not be seen from here")
+                .label("cannot be seen from here")
                 .help(format!("read it in a step after `{}`, or in the part that sets it", producer.id))
         }
         Place::Step(step, _) => {

@@ -1,4 +1,4 @@
-//! LH0301 and LH0302: templates and expressions that can not be read.
+//! LH0301 and LH0302: templates and expressions that cannot be read.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
@@ -22,8 +22,8 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         }
         let Err(error) = &text.outcome else { continue };
         let (code, what) = match text.site.language {
-            Language::Template => ("LH0301", "this template can not be read"),
-            Language::Expression => ("LH0302", "this expression can not be read"),
+            Language::Template => ("LH0301", "this template cannot be read"),
+            Language::Expression => ("LH0302", "this expression cannot be read"),
         };
         let span = text.span(context.sources, error.range.clone());
         let diagnostic = Diagnostic::error(code, span, format!("{what}: {}", error.message)).label("here");

@@ -50,7 +50,7 @@ fn finding<'n>(
     let before = first.agent.map_or(first.thread.span, |(node, _)| node.span);
     Some(
         Diagnostic::error("LH0418", place, message)
-            .label("an agent can not go on with the conversation of another")
+            .label("an agent cannot continue with the conversation of another")
             .related(before, "who begins it")
             .help("name the same agent in all steps of a `thread`, or leave `thread` out here"),
     )

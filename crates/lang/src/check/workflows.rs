@@ -34,13 +34,13 @@ fn too_many(span: Span) -> Diagnostic {
 
 fn not_found(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str) -> Diagnostic {
     if expr::is_template(name) {
-        return Diagnostic::error("LH0408", node.span, "the name of a sub-workflow can not be computed")
+        return Diagnostic::error("LH0408", node.span, "the name of a sub-workflow cannot be computed")
             .label("a template")
             .help("use `switch` to choose between several, so that each can be checked");
     }
     match context.forest.trees.first().and_then(|tree| tree.uses.get(name)) {
         Some(Use::Broken(why)) => {
-            return Diagnostic::error("LH0408", node.span, format!("the workflow `{name}` can not be read: {why}"))
+            return Diagnostic::error("LH0408", node.span, format!("the workflow `{name}` cannot be read: {why}"))
                 .label("found, but not readable")
                 .help(format!("run `longhaul check {name}`"));
         }
@@ -113,7 +113,7 @@ fn recursion(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                 std::iter::once(unit).chain(way).map(|unit| context.model.unit(unit).name.as_str()).collect();
             let span: Span = step.action.value().map_or(step.span, |node| node.span);
             out.push(
-                Diagnostic::error("LH0411", span, format!("a workflow can not use itself: {}", names.join(" → ")))
+                Diagnostic::error("LH0411", span, format!("a workflow cannot use itself: {}", names.join(" → ")))
                     .label("leads back here")
                     .help("use `repeat` or a state machine to do steps again"),
             );
@@ -121,7 +121,7 @@ fn recursion(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Which units can go on into others for ever: those that are left when all that end are taken away.
+/// Which units can continue into others for ever: those that are left when all that end are taken away.
 fn endless(uses: &[Vec<UnitIx>]) -> Vec<bool> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); uses.len()];
     for (at, used) in uses.iter().enumerate() {

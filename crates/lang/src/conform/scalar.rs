@@ -70,7 +70,7 @@ impl Conform<'_> {
     fn text(&mut self, node: &Node, text: &str, shape: &Shape, what: &str) {
         match shape {
             Shape::Choice(known) if !known.contains(&text) => self.out.push(
-                Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
+                Diagnostic::error("LH0509", node.span, format!("{what} cannot be `{text}`"))
                     .label("not one of the words it can be")
                     .did_you_mean(text, known.iter().copied(), |known| {
                         let meant = schema::foreign_type(text).filter(|word| known.contains(word));
@@ -107,7 +107,7 @@ impl Conform<'_> {
 
 fn no_approvers(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
     text.parse::<Approvers>().err().map(|_| {
-        Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
+        Diagnostic::error("LH0509", node.span, format!("{what} cannot be `{text}`"))
             .label("nobody who could answer")
             .help("write `initiator`, `anyone` or `role:NAME`")
     })
@@ -117,7 +117,7 @@ fn no_approvers(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
 fn no_label(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
     let is_one = !text.is_empty() && !text.contains(char::is_whitespace);
     (!is_one).then(|| {
-        Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
+        Diagnostic::error("LH0509", node.span, format!("{what} cannot be `{text}`"))
             .label("no worker can have such a label")
             .help("a label has no spaces; several are a list: `[gpu, linux]`")
     })
@@ -127,14 +127,14 @@ pub(super) fn bad_id(node: &Node, text: &str) -> Diagnostic {
     let suggestion: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     let suggestion = suggestion.trim_matches('-').chars().take(id::ID_CHARS_MAX).collect::<String>();
-    let diagnostic = Diagnostic::error("LH0204", node.span, format!("`{text}` can not be the id of a step"))
+    let diagnostic = Diagnostic::error("LH0204", node.span, format!("`{text}` cannot be the id of a step"))
         .label("letters, digits, `_` and `-`, at most 80");
     if id::is_step_id(&suggestion) { diagnostic.help(format!("write `{suggestion}`")) } else { diagnostic }
 }
 
 fn bad_name(node: &Node, text: &str) -> Diagnostic {
     let suggestion: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    let diagnostic = Diagnostic::error("LH0204", node.span, format!("`{text}` can not be a name"))
+    let diagnostic = Diagnostic::error("LH0204", node.span, format!("`{text}` cannot be a name"))
         .label("letters, digits and `_`, not starting with a digit");
     if id::is_name(&suggestion) { diagnostic.help(format!("write `{suggestion}`")) } else { diagnostic }
 }

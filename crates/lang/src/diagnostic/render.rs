@@ -110,7 +110,7 @@ fn piece<'a>(marks: Vec<Mark>, sources: &'a Sources) -> Vec<Element<'a>> {
     if start == line.start {
         return vec![snippet.path(plain(&file.name)).into()];
     }
-    // The beginning of the line is left out, so the renderer can not count the column.
+    // The beginning of the line is left out, so the renderer cannot count the column.
     let (line, column) = file.line_and_column(first);
     vec![Origin::path(plain(&file.name)).line(line).char_column(column).into(), snippet.path(None::<&str>).into()]
 }

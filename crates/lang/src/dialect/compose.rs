@@ -10,7 +10,7 @@ use longhaul_core::id::{ID_CHARS_MAX, is_name, is_step_id};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Span, Value};
 
-/// Words that an expression can not use as a name.
+/// Words that an expression cannot use as a name.
 const KEYWORDS: &[&str] =
     &["and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False", "None"];
 

@@ -152,7 +152,7 @@ impl<'n, 'o> Reader<'n, 'o> {
             return Some(node);
         }
         let list = |known: &[&str]| Some(format!("it can be: {}", known.join(", ")));
-        let diagnostic = Diagnostic::error("LH0107", node.span, format!("`{key}` can not be `{word}`"))
+        let diagnostic = Diagnostic::error("LH0107", node.span, format!("`{key}` cannot be `{word}`"))
             .label("unknown word")
             .did_you_mean(word, words.iter().copied(), list);
         self.out.push(diagnostic);

@@ -12,7 +12,7 @@ use crate::source::{Node, Span, Value};
 
 pub(super) use super::compose::quoted;
 
-/// Words of the expression language that can not be names.
+/// Words of the expression language that cannot be names.
 const KEYWORDS: &[&str] =
     &["and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False", "None", "loop", "self"];
 
@@ -72,7 +72,7 @@ pub(super) fn step_reference(id: &str) -> String {
     if is_name(id) { format!("steps.{id}") } else { format!("steps['{id}']") }
 }
 
-/// Goes on from an expression along a path: fields, positions, and `length` at the end.
+/// Continues from an expression along a path: fields, positions, and `length` at the end.
 pub(super) fn walk<'p>(base: String, path: impl IntoIterator<Item = &'p str>) -> String {
     let mut segments = path.into_iter().peekable();
     let mut expression = base;

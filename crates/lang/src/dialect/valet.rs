@@ -2,7 +2,7 @@
 //! (nodes and edges).
 //!
 //! **Invariant:** what the original would refuse, when it saves a file or before it runs one, is an
-//! error here; what it accepts and can not be kept is reported.
+//! error here; what it accepts and cannot be kept is reported.
 
 mod condition;
 mod dag;

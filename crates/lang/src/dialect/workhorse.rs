@@ -93,7 +93,7 @@ fn machine<'n>(graph: &mut Reader<'n, '_>, flows: &mut Flows<'n>) -> Machine {
     Machine { inputs, start, nodes: graph.get("nodes").map(|origin| Node::seq(origin.span, nodes)) }
 }
 
-/// Variables that templates can not read: only a branch can, by its path.
+/// Variables that templates cannot read: only a branch can, by its path.
 fn changed_vars(graph: &Node) -> HashMap<String, String> {
     let keys = graph.get("vars").and_then(Node::entries).unwrap_or_default().iter().filter_map(|(key, _)| key.scalar());
     keys.filter(|key| !is_readable(key)).map(|key| (key.to_owned(), as_name(key))).collect()

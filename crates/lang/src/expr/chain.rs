@@ -1,4 +1,4 @@
-//! Chains such as `plan.tasks[0].title`: what they read, and which of their fields can not exist.
+//! Chains such as `plan.tasks[0].title`: what they read, and which of their fields cannot exist.
 
 use std::ops::Range;
 

@@ -47,7 +47,7 @@ impl<'t> Walker<'t, '_> {
         }
     }
 
-    /// Reports a loop over what can not be a list.
+    /// Reports a loop over what cannot be a list.
     pub(super) fn must_iterate(&mut self, expr: &Expr<'t>, found: &Type) {
         if all(found, is_single) {
             self.not_iterable(expr, found);

@@ -36,7 +36,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// Only agents are interrupted in something that can go on.
+/// Only agents are interrupted in something that can continue.
 pub(super) fn on_interrupt(step: &Step<'_>, defaults: Option<&Node>) -> OnInterrupt {
     let said = step.node.get("on_interrupt").or_else(|| defaults?.get("on_interrupt"));
     match said.filter(|_| step.action.key() == "prompt").and_then(Node::as_text) {

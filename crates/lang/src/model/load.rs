@@ -28,7 +28,7 @@ pub(crate) struct Tree {
 pub(crate) enum Use {
     /// That tree of the forest.
     Tree(usize),
-    /// A file that can not be read as a workflow.
+    /// A file that cannot be read as a workflow.
     Broken(String),
     /// A file that is none of the project's.
     Outside,
@@ -76,7 +76,7 @@ pub(crate) fn load(first: Tree, sources: &mut Sources, world: &dyn World) -> For
     forest
 }
 
-/// What is to be said about a workflow that can not be had; nothing of one that is not there.
+/// What is to be said about a workflow that cannot be had; nothing of one that is not there.
 fn unusable(why: Missing) -> Option<Use> {
     Some(match why {
         Missing::NotFound => return None,

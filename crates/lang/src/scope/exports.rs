@@ -129,7 +129,7 @@ fn always_visited(model: &Model<'_>, orders: &Orders, at: StepIx) -> bool {
     some && all && !jumps && step.node.get("when").is_none() && !may_fail_quietly(step)
 }
 
-/// Whether a step can fail, leave nothing, and the run goes on.
+/// Whether a step can fail, leave nothing, and the run continues.
 pub(super) fn may_fail_quietly(step: &Step<'_>) -> bool {
     let optional = step.node.get("optional").and_then(Node::as_bool) == Some(true);
     match step.node.get("on_error").and_then(Node::as_text) {

@@ -243,7 +243,7 @@ impl Scopes<'_, '_> {
         false
     }
 
-    /// Why a step may have left nothing although the run went on.
+    /// Why a step may have left nothing although the run continued.
     fn quiet_doubt(&self, step: StepIx) -> Option<Doubt> {
         let step = self.model.step(step);
         if step.node.get("when").is_some() {

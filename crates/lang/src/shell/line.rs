@@ -123,7 +123,7 @@ impl Line {
         &self.word.text
     }
 
-    /// A word begins or goes on.
+    /// A word begins or continues.
     pub(super) fn touch(&mut self, at: usize) {
         if !std::mem::replace(&mut self.in_word, true) {
             self.word.range = at..at;

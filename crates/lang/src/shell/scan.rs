@@ -293,7 +293,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A value that can not be code: a number, or what the engine itself gives.
+    /// A value that cannot be code: a number, or what the engine itself gives.
     fn harmless(&mut self, sign: char) {
         let at = self.at;
         if let Some(line) = self.outer_line() {

@@ -34,7 +34,7 @@ use super::{Keys, entries};
 
 const KEYS: &[&str] =
     &["backend", "program", "args", "base_url", "key_env", "auth", "model", "effort", "sandbox", "keep_env", "env"];
-/// Keys that say what is started, or whom a key is sent to. A checkout can not say that by itself.
+/// Keys that say what is started, or whom a key is sent to. A checkout cannot say that by itself.
 const SENSITIVE: &[&str] = &["program", "args", "base_url", "key_env", "auth", "keep_env", "env"];
 
 /// Adds what a file says about names that are not known yet.
@@ -73,7 +73,7 @@ fn beside(document: &DocumentMut, key: &str, folder: &Path) -> Result<Option<Str
     let name = item.as_str().ok_or_else(|| anyhow!("`{key}` is not the name of a file"))?;
     let file = folder.join(name);
     let text = std::fs::read_to_string(&file);
-    text.map(Some).with_context(|| format!("`{key}`: {} can not be read", file.display()))
+    text.map(Some).with_context(|| format!("`{key}`: {} cannot be read", file.display()))
 }
 
 /// What a file says that only a person may say: the first such key.

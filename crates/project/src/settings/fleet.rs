@@ -26,12 +26,12 @@ pub struct Fleet {
     pub host_grace_ms: Option<i64>,
     /// What is done about one that is silent for longer.
     pub when_host_gone: Option<Gone>,
-    /// The git remote to which the files of runs are sent, so that other machines can go on with them.
+    /// The git remote to which the files of runs are sent, so that other machines can continue with them.
     pub carry: Option<String>,
 }
 
 impl Fleet {
-    /// What it says that can not have the effect that is meant, in words.
+    /// What it says that cannot have the effect that is meant, in words.
     pub(super) fn without_effect(&self, root: &Path, backends: &Backends) -> Vec<String> {
         let carry = match (&self.carry, self.when_host_gone) {
             (None, Some(Gone::Rebuild)) => Some(

@@ -36,7 +36,7 @@ pub struct Gates {
     pub run_ceiling_ms: Option<i64>,
 }
 
-/// The first key that a checkout can not set by itself: who may let work pass.
+/// The first key that a checkout cannot set by itself: who may let work pass.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
     ["approvals", "roles", "policy"].into_iter().find(|key| document.contains_key(key))
 }

@@ -23,7 +23,7 @@ use super::{Keys, Origin, agents, entries};
 
 type Servers = IndexMap<String, ToolServer>;
 
-/// The first key that a checkout can not set by itself: what is started.
+/// The first key that a checkout cannot set by itself: what is started.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
     table(document).is_some().then_some("mcp.servers")
 }

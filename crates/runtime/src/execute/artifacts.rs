@@ -69,7 +69,7 @@ impl Artifacts {
         self.attempt_dir(run, path, attempt).join(Self::AGENT).join("spec.json").is_file()
     }
 
-    /// Writes what a run is and how it stands, and the names that it has set. For people: what can not be written is not.
+    /// Writes what a run is and how it stands, and the names that it has set. For people: what cannot be written is not.
     pub(crate) fn write_run(&self, run: &RunId, state: &State) {
         let started = state.started.as_ref();
         let finished = state.finished.as_ref();

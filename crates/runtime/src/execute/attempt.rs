@@ -224,7 +224,7 @@ fn check(output: &Output, mut done: Done) -> Done {
         return Done::failed(ErrorClass::Invalid, value::TOO_DEEP);
     }
     if let Some(why) = output.schema.as_ref().and_then(schema::unusable) {
-        let failure = Failure::unusable(ErrorClass::Invalid, format!("its schema can not be used: {why}"));
+        let failure = Failure::unusable(ErrorClass::Invalid, format!("its schema cannot be used: {why}"));
         return Done { failure: Some(failure), ..done };
     }
     if let Some(why) = output.schema.as_ref().and_then(|schema| mismatch(schema, &done.result.output)) {

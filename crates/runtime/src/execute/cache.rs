@@ -83,7 +83,7 @@ fn add(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
 }
 
-/// Adds a file by name and content. One that can not be read is another thing than an empty one.
+/// Adds a file by name and content. One that cannot be read is another thing than an empty one.
 fn add_file(hasher: &mut Hasher, name: &str, file: &Path) {
     add(hasher, name.as_bytes());
     let mut content = Hasher::new();
@@ -105,7 +105,7 @@ impl Entry {
         (kept.key == self.key && fresh).then(|| event::Result { cached: true, usage: None, ..kept.result })
     }
 
-    /// Keeps a result. That it can not be kept costs only doing it again.
+    /// Keeps a result. That it cannot be kept costs only doing it again.
     pub(crate) fn keep(&self, result: &event::Result) {
         let kept = Kept { key: self.key.clone(), created_at: self.now_ms, result: result.clone() };
         let _ = self.write(&kept);

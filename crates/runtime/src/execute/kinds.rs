@@ -47,7 +47,7 @@ pub(crate) struct Attempt {
     /// Which variables it may read through `env.X`.
     pub(crate) readable: Readable,
     pub(crate) cancel: CancellationToken,
-    /// Whether another process began it, and its agent may be at work.
+    /// Whether another process began it, and its agent may be running.
     pub(crate) adopted: bool,
     /// The conversation of its agent that the journal knows.
     pub(crate) session: Option<String>,
@@ -93,7 +93,7 @@ impl Done {
         Self { result: event::Result::default(), failure: Some(Failure::new(class, message)) }
     }
 
-    /// It can not be done as it is written, or as this machine is set up. Nothing was asked of anybody.
+    /// It cannot be done as it is written, or as this machine is set up. Nothing was asked of anybody.
     pub(crate) fn unusable(class: ErrorClass, message: impl Into<String>) -> Self {
         let mut done = Self::unspent(class, message);
         done.failure.iter_mut().for_each(|failure| failure.needs_person = true);
@@ -173,7 +173,7 @@ impl Attempt {
             return entry;
         }
         let cleaned = serde_json::to_value(entry).map(|entry| self.secrets.redact_value(entry));
-        // What can not be cleaned is not shown.
+        // What cannot be cleaned is not shown.
         cleaned.and_then(serde_json::from_value).unwrap_or(Entry::Alive)
     }
 
@@ -211,7 +211,7 @@ pub(crate) async fn make(attempt: &Attempt) -> Done {
         "glob" => files::make(attempt).await,
         "noop" => noop(attempt),
         "tool" => Box::pin(tool::make(attempt)).await,
-        other => Done::unusable(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
+        other => Done::unusable(ErrorClass::Failed, format!("`{other}` steps cannot be run by this version")),
     }
 }
 

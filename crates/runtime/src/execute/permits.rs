@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a slot of a backend is taken before one of all, by everybody; so nobody who waits for a busy backend keeps
 //! others from working, and no two wait for each other. Between the decision that an attempt is made here and its first breath its slot
-//! is promised, or two runs would count on the same one, and what one of them can not begin others would wait for.
+//! is promised, or two runs would count on the same one, and what one of them cannot begin others would wait for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

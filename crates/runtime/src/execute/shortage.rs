@@ -14,13 +14,13 @@ use crate::engine::{Pulse, Shared};
 use crate::execute::kinds::Attempt;
 use crate::fleet::membership::attempt_of;
 
-/// Says in every run that is at work here what the store waits for: it can not be recorded.
+/// Says in every run that is running here what the store waits for: it cannot be recorded.
 pub(crate) async fn say_what_the_store_waits_for(shared: Arc<Shared>, waits: Option<watch::Receiver<Option<String>>>) {
     let Some(mut waits) = waits else { return };
     while waits.changed().await.is_ok() {
         let why = waits.borrow_and_update().clone();
         let text: Arc<str> = match why {
-            Some(why) => format!("{why}; make room, it then goes on by itself").into(),
+            Some(why) => format!("{why}; make room, it then continues by itself").into(),
             None => "there is room for the store again".into(),
         };
         for (run, key) in shared.leases.keys() {

@@ -45,7 +45,7 @@ pub struct Membership {
     pub host_grace_ms: i64,
     /// What is done about a machine that is silent for longer.
     pub when_gone: Gone,
-    /// The git remote to which the files of runs are sent, so that other machines can go on with them.
+    /// The git remote to which the files of runs are sent, so that other machines can continue with them.
     pub carry: Option<String>,
 }
 

@@ -40,7 +40,7 @@ impl Peers {
     }
 }
 
-/// Workers that are there and may go on with a run. One with a login may not.
+/// Workers that are there and may continue with a run. One with a login may not.
 async fn there(shared: &Shared) -> Result<Vec<WorkerId>, Error> {
     let now = shared.clock.now_ms();
     let listed = shared.store.workers().await?.into_iter().map(|listed| listed.worker);

@@ -82,7 +82,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Goes on with what earlier lives of this worker on this machine have left, and with what is held and nobody is at.
+    /// Continues with what earlier lives of this worker on this machine have left, and with what is held and nobody is at.
     async fn take_over(&self) -> Result<(), Error> {
         let own = &self.shared.worker;
         let held = self.shared.store.expired(i64::MAX, usize::MAX >> 1).await?;
@@ -111,7 +111,7 @@ impl Worker<'_> {
         }
         let (shared, at_work, stop) = (Arc::clone(self.shared), Arc::clone(&self.at_work), self.stop.clone());
         self.tasks.spawn(async move {
-            // What can not be made is lost with its lease, and made again as its step says.
+            // What cannot be made is lost with its lease, and made again as its step says.
             let is_told = making::make(&shared, &task, is_old, &stop).await;
             at_work.end(key_of(&task), is_told.unwrap_or(false));
         });

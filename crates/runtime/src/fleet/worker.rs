@@ -1,7 +1,7 @@
 //! A worker: finds runs that have something to do, and drives them.
 //!
 //! It polls with one question that costs next to nothing, [`Store::glance`], and asks more only where the answer says that there is
-//! something, or where something was written since. Hints of others make it look sooner. Everything that is at work is looked at
+//! something, or where something was written since. Hints of others make it look sooner. Everything that is running is looked at
 //! now and then, because a process that dies tells nobody.
 //!
 //! **Invariant:** a run is driven once at a time by this worker; that two workers do not drive it is what the store's
@@ -219,7 +219,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Everything that is at work, or should be; asked for only if something may have changed.
+    /// Everything that is running, or should be; asked for only if something may have changed.
     async fn look_around(&mut self, unheld: bool) -> Result<Vec<RunId>, Error> {
         let shared = &self.engine.shared;
         let mut runs = Vec::new();
@@ -240,7 +240,7 @@ impl Worker<'_> {
         Ok(runs)
     }
 
-    /// Runs that are at work although nobody works on them.
+    /// Runs that are running although nobody works on them.
     async fn left_behind(&self) -> Result<Vec<RunId>, Error> {
         let mut left = Vec::new();
         let mut before = None;
@@ -277,7 +277,7 @@ impl Worker<'_> {
         Ok(fresh)
     }
 
-    /// Those of some runs that should be at work, and that no task waits for nor anybody holds one of.
+    /// Those of some runs that should be running, and that no task waits for nor anybody holds one of.
     async fn unattended(&self, query: Query) -> Result<Vec<RunId>, Error> {
         let shared = &self.engine.shared;
         let statuses = vec!["running".to_owned(), "queued".to_owned()];
@@ -292,7 +292,7 @@ impl Worker<'_> {
         }
         let (engine, busy, stop) = (self.engine.clone(), Arc::clone(&self.busy), self.stop.clone());
         self.tasks.spawn(async move {
-            // A run that can not be driven now is found again at the next look.
+            // A run that cannot be driven now is found again at the next look.
             let _ = engine.nudge(&run, &stop).await;
             busy.lock().await.remove(&run);
         });

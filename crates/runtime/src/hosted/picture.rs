@@ -62,7 +62,7 @@ pub enum HostStatus {
     AwaitingOutputs,
     /// A person is asked.
     AwaitingApproval,
-    /// The engine is at work, or a time or a signal is waited for.
+    /// The engine is running, or a time or a signal is waited for.
     Waiting,
     /// It ended well.
     Succeeded,
@@ -77,7 +77,7 @@ pub enum HostStatus {
 pub struct Work {
     /// Its address.
     pub path: StepPath,
-    /// Which attempt: a submission that names it can not be taken for another one.
+    /// Which attempt: a submission that names it cannot be taken for another one.
     pub attempt: u32,
     /// The id of the step.
     pub step: String,
@@ -191,7 +191,7 @@ fn message(handed: &Handed, loaded: &Loaded, now: i64) -> String {
         }
         HostStatus::AwaitingApproval => {
             let asked: Vec<String> = handed.questions.iter().map(|asked| format!("`{}`", asked.path)).collect();
-            format!("a person is asked: {}; only their answer lets the run go on", asked.join(", "))
+            format!("a person is asked: {}; only their answer lets the run continue", asked.join(", "))
         }
         HostStatus::Waiting => waits(loaded),
         HostStatus::Succeeded => "the run has succeeded".to_owned(),
@@ -210,7 +210,7 @@ fn many(count: usize) -> String {
 fn waits(loaded: &Loaded) -> String {
     let at_work: Vec<String> = loaded.state.open_attempts().map(|step| format!("`{}`", step.path)).collect();
     if !at_work.is_empty() {
-        return format!("the engine is at work on {}; ask again", at_work.join(", "));
+        return format!("the engine is running on {}; ask again", at_work.join(", "));
     }
     let why: Vec<String> =
         longhaul_core::explain::explain(&loaded.plan.0, &loaded.state).into_iter().map(|why| why.text).collect();
@@ -225,10 +225,9 @@ fn work_of(loaded: &Loaded, client: Option<&str>) -> Result<Vec<Work>, Error> {
 }
 
 fn work(loaded: &Loaded, inst: &StepInst) -> Result<Work, Error> {
-    let refused = |why: &str| Error::Refused(format!("`{}` can not be handed out: {why}", inst.path));
+    let refused = |why: &str| Error::Refused(format!("`{}` cannot be handed out: {why}", inst.path));
     // What a client reads holds no value of this machine, so nothing is filled in.
-    let start =
-        start_of(planner(loaded), &loaded.state, &inst.path).ok_or_else(|| refused("it can not be rendered"))?;
+    let start = start_of(planner(loaded), &loaded.state, &inst.path).ok_or_else(|| refused("it cannot be rendered"))?;
     let plan = &loaded.plan.0;
     let step = plan.step(inst.step);
     let agent = |key: &str| start.params.get("agent").and_then(|agent| agent.get(key));

@@ -1,7 +1,7 @@
 //! Whether a run may begin: `concurrency` of its workflow.
 //!
 //! Runs are in the order in which the store made them. A run begins if fewer than `max` earlier ones of its group are
-//! unfinished. Later runs never count, so two processes that ask at once can not both be let in by mistake, and no lock is
+//! unfinished. Later runs never count, so two processes that ask at once cannot both be let in by mistake, and no lock is
 //! needed.
 //!
 //! **Invariant:** nothing is decided about a run that has not been let in; once something has been, it is not asked again.
@@ -39,7 +39,7 @@ pub(crate) fn look_again(loaded: &Loaded, now_ms: i64) -> Option<i64> {
     loaded.state.is_queued(&loaded.plan.0).then(|| now_ms.saturating_add(LOOK_AGAIN_MS))
 }
 
-/// The group that lists show; one that can not be rendered has been refused at the start.
+/// The group that lists show; one that cannot be rendered has been refused at the start.
 pub(crate) fn group_of(plan: &Plan, state: &State) -> Option<String> {
     group(plan, state.started.as_ref()?).and_then(Result::ok)
 }

@@ -1,4 +1,4 @@
-//! What a question needs from the world: a secret by chance, and who it is that answers.
+//! What a question needs from the world: a random secret, and who it is that answers.
 //!
 //! **Invariant:** a secret is stored in the same commit as the question, as a blob whose hash the question has; nothing that
 //! shows a run shows blobs.

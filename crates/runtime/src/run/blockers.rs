@@ -42,12 +42,12 @@ impl Engine {
         Ok(())
     }
 
-    /// That nothing can be written about the run, which can not be recorded.
+    /// That nothing can be written about the run, which cannot be recorded.
     fn no_room(&self, state: &State) -> Option<Explanation> {
         let folder = &self.shared.options.runs_dir;
         let is_stuck = !state.is_finished() && machine::is_full(folder);
         let text = || {
-            format!("no space is left on the disk of {}; make room, the run then goes on by itself", folder.display())
+            format!("no space is left on the disk of {}; make room, the run then continues by itself", folder.display())
         };
         is_stuck.then(|| Explanation { path: None, text: text() })
     }

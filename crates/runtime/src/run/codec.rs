@@ -46,7 +46,7 @@ struct Ref {
     text: bool,
 }
 
-/// Events, and the blobs they refer to. Their ids follow one that is new: to draw each one anew costs as much as to encode it.
+/// Events, and the blobs they refer to. Their ids follow one that is new: to draw each one again costs as much as to encode it.
 pub(crate) fn encode_all(envelopes: &[Envelope], blobs: &mut Vec<Blob>) -> Result<Vec<NewEvent>, Error> {
     let ids = std::iter::successors(Some(Uuid::now_v7().as_u128()), |id| Some(id.wrapping_add(1)));
     envelopes.iter().zip(ids).map(|(envelope, id)| encode(envelope, EventId(id), blobs)).collect()

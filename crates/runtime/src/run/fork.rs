@@ -22,7 +22,7 @@ use crate::run::run_loop::load;
 /// What a run that shares the past of another one is made with.
 #[derive(Debug, Clone)]
 pub struct ForkRequest {
-    /// The step that is the first to be done anew.
+    /// The step that is the first to be done again.
     pub at: StepPath,
     /// Inputs that differ.
     pub inputs: IndexMap<String, Json>,
@@ -70,7 +70,7 @@ pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkReques
             started.trigger = trigger.clone().unwrap_or_else(|| std::mem::take(&mut started.trigger));
             started.owner = owner.clone().or(started.owner.take());
         }
-        // Who could answer there can not answer here.
+        // Who could answer there cannot answer here.
         if let Event::QuestionAsked { key: Some(key), .. } = &mut envelope.event {
             *key = approvals::fresh(&mut blobs);
         }

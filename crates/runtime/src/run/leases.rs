@@ -47,7 +47,7 @@ struct Holding {
 }
 
 impl Holding {
-    /// How long it may go on if the store does not answer.
+    /// How long it may continue if the store does not answer.
     fn left(&self, lease: Duration) -> Duration {
         (lease - lease / LEFT).saturating_sub(self.ours_at.elapsed())
     }

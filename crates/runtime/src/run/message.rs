@@ -58,7 +58,7 @@ pub enum Message {
         /// By whom.
         by: Option<String>,
     },
-    /// Go on.
+    /// Continue.
     Unpause {
         /// By whom.
         by: Option<String>,
@@ -83,7 +83,7 @@ pub enum Message {
         #[serde(default)]
         then: Gone,
     },
-    /// Go on elsewhere, without the files that are on a machine.
+    /// Continue elsewhere, without the files that are on a machine.
     Leave {
         /// Which.
         host: String,

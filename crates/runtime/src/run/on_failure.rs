@@ -1,7 +1,7 @@
 //! What is done once a run has failed: its `on_failure`.
 //!
 //! It is made as attempts are: begun with the commit that ends the run, held by a lease, its end recorded. If the process
-//! that began it is gone, whoever looks at the run next begins it anew.
+//! that began it is gone, whoever looks at the run next begins it again.
 //!
 //! **Invariant:** it is done at least once, and again only if nobody knows how it ended before.
 
@@ -60,7 +60,7 @@ pub(crate) async fn settle(
     note(shared, run, loaded, attempt, Event::OnFailureEnded { attempt, error }).await.map(|_| ())
 }
 
-/// Begins it anew if whoever had begun it is gone; false if somebody else is at it.
+/// Begins it again if whoever had begun it is gone; false if somebody else is at it.
 async fn take_over(shared: &Shared, run: &RunId, loaded: &mut Loaded, open: u32) -> Result<bool, Error> {
     let tasks = shared.store.tasks(run).await?;
     let task = tasks.iter().find(|task| task.key == key(open));

@@ -35,7 +35,7 @@ use crate::services::consent;
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
-/// How often a commit is decided anew because others moved the run on.
+/// How often a commit is decided again because others moved the run on.
 pub(crate) const TRIES: u32 = 50;
 /// How often is looked whether those still live who do a part of the work.
 pub(crate) const LOOK_AT_OTHERS: std::time::Duration = std::time::Duration::from_secs(1);
@@ -206,7 +206,7 @@ struct Runner {
 }
 
 impl Runner {
-    /// Whatever goes wrong, nothing goes on that nobody listens to.
+    /// Whatever goes wrong, nothing continues that nobody listens to.
     async fn go(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
         let was_over = self.loaded.state.is_finished();
         // Apart from what drives it: its callers hold it within futures of their own.
@@ -223,12 +223,12 @@ impl Runner {
         on_failure::settle(&self.shared, &self.run, &mut self.loaded, ours, stop).await.and(went)
     }
 
-    /// Nobody goes on elsewhere with the files of a run that ended well. One that did not may start again.
+    /// Nobody continues elsewhere with the files of a run that ended well. One that did not may start again.
     async fn unburden(&self, was_over: bool) {
         let state = &self.loaded.state;
         let ended_well = state.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Success);
         if state.carried.is_some() && ended_well && !was_over {
-            // What can not be taken away now goes when the run is forgotten.
+            // What cannot be taken away now goes when the run is forgotten.
             let _ = sync::forget(&self.shared, &self.run, false).await;
         }
     }
@@ -245,7 +245,7 @@ impl Runner {
             match self.proceed(&mut owed, &news, stop).await {
                 Ok(Some(idle)) => return Ok(idle),
                 Ok(None) => {}
-                // Attempts go on meanwhile, for as long as nobody else can have them.
+                // Attempts continue meanwhile, for as long as nobody else can have them.
                 Err(error) if is_away(&error) => self.wait_for_store(&mut owed, stop).await?,
                 Err(error) => return Err(error),
             }
@@ -342,7 +342,7 @@ impl Runner {
         Ok(orphans)
     }
 
-    /// Whether somebody else is at work on this run.
+    /// Whether somebody else is running on this run.
     fn waits_for_others(&self) -> bool {
         let state = &self.loaded.state;
         !state.is_finished() && state.running() > self.open.len()
@@ -624,7 +624,7 @@ impl Runner {
         });
     }
 
-    /// Stops what is under way and records it, so that whoever goes on knows. Nothing is decided from it here: an
+    /// Stops what is under way and records it, so that whoever continues knows. Nothing is decided from it here: an
     /// attempt that nobody makes would be begun, and lost at once.
     async fn park(&mut self, ended: Vec<Event>) -> Result<Idle, Error> {
         let stopped = self.stop_all().await.into_iter().map(as_stopped);

@@ -76,7 +76,7 @@ impl Engine {
             return Ok((file, row.last_seq));
         }
         write::write(self.shared.store.as_ref(), &row, &self.shared.artifacts.run(run), &file).await?;
-        // It is about to be the only copy: what can not be read back is none.
+        // It is about to be the only copy: what cannot be read back is none.
         let read = read::read(&file, u64::MAX, None)?;
         match read.events.len() as u64 == row.last_seq {
             true => Ok((file, row.last_seq)),

@@ -23,7 +23,7 @@ use crate::run::run_loop::{load, moved_on};
 pub(crate) const LEDGER: &str = "longhaul-consent";
 /// Entries that are read at once.
 const PAGE: usize = 1000;
-/// How often an entry is decided anew because others wrote first.
+/// How often an entry is decided again because others wrote first.
 const TRIES: u32 = 50;
 /// Runs whose grants are listed.
 const RUNS_MAX: usize = 1000;

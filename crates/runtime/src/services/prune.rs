@@ -25,13 +25,13 @@ impl Engine {
     }
 
     /// Forgets a run with its files, after it was written into a file of a folder, where one is given. Killed in between, nothing is
-    /// lost: the file is there, and the next one goes on.
+    /// lost: the file is there, and the next one continues.
     pub async fn put_away(&self, run: &RunId, archive: Option<&Path>) -> Result<(), Error> {
         if let Some(folder) = archive {
             let (_, last_seq) = self.archive(run, folder).await?;
             let now = self.shared.store.run(run).await?.map(|row| row.last_seq);
             if now.is_some_and(|now| now != last_seq) {
-                return Err(Error::Refused(format!("{run} went on meanwhile")));
+                return Err(Error::Refused(format!("{run} continued meanwhile")));
             }
         }
         self.remove(run).await

@@ -1,7 +1,7 @@
 //! The shelf of workflows: a journal of its own in the store, beside those of the runs.
 //!
 //! **Invariant:** what is written follows from the shelf as it is at that moment: of two who change the same thing, the second
-//! one decides anew on what the first one left.
+//! one decides again on what the first one left.
 
 use longhaul_core::id::RunId;
 use longhaul_core::shelf::{Entry, Refusal, Shelf};
@@ -16,7 +16,7 @@ use crate::run::run_loop::moved_on;
 pub(crate) const SHELF: &str = "longhaul-shelf";
 /// Entries that are read at once.
 const PAGE: usize = 500;
-/// How often a change is decided anew because others wrote first.
+/// How often a change is decided again because others wrote first.
 const TRIES: u32 = 50;
 
 /// What somebody decided: an answer for the caller, and what is to be written.

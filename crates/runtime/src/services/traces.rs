@@ -1,8 +1,8 @@
 //! Sends runs that are over to a collector of traces, as OpenTelemetry's JSON over HTTP.
 //!
-//! A trace follows from the journal, so it is made when the run is over, and not while it goes on.
+//! A trace follows from the journal, so it is made when the run is over, and not while it continues.
 //!
-//! **Invariant:** no run waits for a collector. What can not be sent is told and left; the journal has it all.
+//! **Invariant:** no run waits for a collector. What cannot be sent is told and left; the journal has it all.
 
 use std::time::Duration;
 

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Engine, Error, StartRequest};
 
-/// Runs of one user that may be at work before a trigger waits.
+/// Runs of one user that may be running before a trigger waits.
 const OWN_MAX: usize = 5;
 /// Runs of everybody.
 const ALL_MAX: usize = 50;
@@ -46,11 +46,11 @@ pub struct Startable {
     pub dir: PathBuf,
 }
 
-/// Finds what a trigger starts: nothing, if it is gone; why not, if it can not be started.
+/// Finds what a trigger starts: nothing, if it is gone; why not, if it cannot be started.
 pub type Find = dyn Fn(Wanted<'_>) -> Result<Option<Startable>, String> + Send + Sync;
 
 impl Engine {
-    /// Keeps the times of triggers until `stop`, once a minute, and is `told` what was started. What can not be done now is late
+    /// Keeps the times of triggers until `stop`, once a minute, and is `told` what was started. What cannot be done now is late
     /// at the next look; why is told too.
     pub async fn keep_times(
         &self,
@@ -172,7 +172,7 @@ fn wanted(armed: &Armed) -> Wanted<'_> {
 fn run_of(due: &Due) -> Result<RunId, Error> {
     let digits: String = bucket(due.minute).chars().filter(char::is_ascii_digit).collect();
     let id = format!("{}-{digits}", due.trigger);
-    RunId::new(&*id).ok_or_else(|| Error::Damaged(format!("`{id}` can not be the id of a run")))
+    RunId::new(&*id).ok_or_else(|| Error::Damaged(format!("`{id}` cannot be the id of a run")))
 }
 
 fn request(due: &Due, armed: &Armed, run: &RunId, workflow_dir: PathBuf) -> StartRequest {

@@ -26,7 +26,7 @@ const FIRST: Duration = Duration::from_secs(60);
 const TURN_MS: i64 = 30 * 60 * 1000;
 /// Runs that go in one turn; the rest goes at the next look.
 const RUNS_MAX: usize = 1000;
-/// Entries after which the journal begins anew.
+/// Entries after which the journal begins again.
 const ENTRIES_MAX: u64 = 500;
 
 /// How long runs are kept that are over.

@@ -34,7 +34,8 @@ struct Script {
     ways: &'static str,
 }
 
-const STARTTLS: Script = Script { private: false, offers: "STARTTLS", agrees: "220 go on", ways: "AUTH PLAIN LOGIN" };
+const STARTTLS: Script =
+    Script { private: false, offers: "STARTTLS", agrees: "220 continue", ways: "AUTH PLAIN LOGIN" };
 const TLS: Script = Script { private: true, ..STARTTLS };
 
 type Lines = Arc<Mutex<Vec<String>>>;
@@ -106,7 +107,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
             _ if data => continue,
             "EHLO localhost" => format!("250-here\r\n250 {offered}"),
             "STARTTLS" => script.agrees.to_owned(),
-            "DATA" => "354 go on".to_owned(),
+            "DATA" => "354 continue".to_owned(),
             "QUIT" => "221 bye".to_owned(),
             "AUTH PLAIN AG1lAG9wZW4gc2VzYW1l" | "b3BlbiBzZXNhbWU=" => "235 welcome".to_owned(),
             "AUTH LOGIN" | "bWU=" => "334 more".to_owned(),
@@ -170,14 +171,14 @@ async fn nothing_is_said_to_a_server_that_nobody_vouches_for() {
         let unknown = Server { trust: None, ..server("localhost", port, privacy) };
         let why = send(unknown).await.unwrap_err();
         assert!(
-            why.contains("can not be talked to in private") || why.contains("no certificate can be checked"),
+            why.contains("cannot be talked to in private") || why.contains("no certificate can be checked"),
             "{why}"
         );
         is_silent(&lines).await;
         // The certificate is for other names.
         let (port, lines) = serve_at("127.0.0.2", script).await;
         let why = send(server("127.0.0.2", port, privacy)).await.unwrap_err();
-        assert!(why.contains("can not be talked to in private"), "{why}");
+        assert!(why.contains("cannot be talked to in private"), "{why}");
         is_silent(&lines).await;
     }
 }
@@ -192,9 +193,9 @@ async fn a_server_that_does_not_go_private_gets_no_letter() {
 
 #[tokio::test]
 async fn what_somebody_adds_before_tls_is_not_taken_for_the_servers_word() {
-    let (port, lines) = serve(Script { agrees: "220 go on\r\n250 all is well", ..STARTTLS }).await;
+    let (port, lines) = serve(Script { agrees: "220 continue\r\n250 all is well", ..STARTTLS }).await;
     let why = send(server("localhost", port, Privacy::StartTls)).await.unwrap_err();
-    assert!(why.contains("went on in the open"), "{why}");
+    assert!(why.contains("continued in the open"), "{why}");
     is_silent(&lines).await;
 }
 

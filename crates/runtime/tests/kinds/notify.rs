@@ -83,7 +83,7 @@ async fn converse(stream: TcpStream, kept: &Mutex<Vec<String>>) {
             "RCPT" if line.contains("<no") => "550 no such user",
             "DATA" => {
                 data = true;
-                "354 go on"
+                "354 continue"
             }
             "QUIT" => "221 bye",
             _ => "250 fine",

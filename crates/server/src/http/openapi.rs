@@ -11,13 +11,13 @@ use super::table::ROUTES;
 
 /// What can go wrong everywhere.
 const USUAL: [(u16, &str); 7] = [
-    (400, "The request can not be read"),
+    (400, "The request cannot be read"),
     (401, "Nobody is signed in"),
     (403, "The request may not be made"),
     (404, "There is no such thing"),
     (413, "The body is too large"),
     (429, "There were too many requests"),
-    (503, "The store can not be reached"),
+    (503, "The store cannot be reached"),
 ];
 /// What can go wrong where something is changed.
 const CHANGES: [(u16, &str); 2] = [(409, "The run does not take that now"), (422, "Something does not fit")];

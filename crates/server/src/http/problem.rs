@@ -80,7 +80,7 @@ impl Problem {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "LH0703", "This address does not take that method.", detail)
     }
 
-    /// The request can not be read.
+    /// The request cannot be read.
     pub(crate) fn unreadable(title: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "LH0704", title, "Nothing was done.")
     }

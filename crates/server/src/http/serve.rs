@@ -72,7 +72,7 @@ pub async fn listen(address: SocketAddr, is_asked_for: bool) -> Result<TcpListen
             }
             Err(error) => {
                 return Err(error)
-                    .with_context(|| format!("{address} can not be listened on; is another server there?"));
+                    .with_context(|| format!("{address} cannot be listened on; is another server there?"));
             }
         }
     }

@@ -36,7 +36,7 @@ pub(super) struct Start {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fork {
-    /// The first step that is done anew; the first of all, if nothing is said.
+    /// The first step that is done again; the first of all, if nothing is said.
     #[serde(default)]
     from: Option<String>,
     #[serde(default)]
@@ -112,7 +112,7 @@ impl Mark {
         let body: Json = call.body()?;
         let request = blake3::hash(json!([what, call.param("run"), canonical(body)]).to_string().as_bytes()).to_hex();
         let id = format!("k{}", &blake3::hash(key.as_bytes()).to_hex()[..20]);
-        let run = RunId::new(id).ok_or_else(|| Problem::unreadable("`Idempotency-Key` can not be used."))?;
+        let run = RunId::new(id).ok_or_else(|| Problem::unreadable("`Idempotency-Key` cannot be used."))?;
         Ok(Self { run, request: request.to_string() })
     }
 

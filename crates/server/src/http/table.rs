@@ -107,7 +107,7 @@ pub(super) static ROUTES: &[Route] = &[
     Route::post("/api/v1/runs/{run}/pause", Role(Operator), "Start nothing new in a run", calls!(tell::pause))
         .takes(shape::<tell::Nothing>)
         .gives(TOLD),
-    Route::post("/api/v1/runs/{run}/unpause", Role(Operator), "Let a paused run go on", calls!(tell::unpause))
+    Route::post("/api/v1/runs/{run}/unpause", Role(Operator), "Let a paused run continue", calls!(tell::unpause))
         .takes(shape::<tell::Nothing>)
         .gives(TOLD),
     Route::post(

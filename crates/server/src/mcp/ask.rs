@@ -28,7 +28,7 @@ const SHOWN_CHARS_MAX: usize = 4_000;
 
 /// What came of asking.
 pub(crate) enum Said {
-    /// The client can not ask, or nobody said anything.
+    /// The client cannot ask, or nobody said anything.
     Nothing,
     /// They answered, and perhaps said something beside it.
     Answer(Answer, Option<String>),
@@ -52,7 +52,7 @@ pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> Said {
     let Some(form) = form(asked) else { return Said::Nothing };
     if is_stateless(context) {
         let request = InputRequest::Elicitation(ElicitRequest::new(form));
-        // The run is all that there is to remember: whoever calls again goes on with it.
+        // The run is all that there is to remember: whoever calls again continues with it.
         let state = Some(run.to_string());
         return Said::Later(InputRequiredResult::new(Some(BTreeMap::from([(key, request)])), state));
     }

@@ -21,7 +21,7 @@ use crate::mcp::{answers, compat, complete, prompts, resources};
 
 const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
 Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
-hand its result in with `submit`, and go on until the status is `succeeded` or `failed`; `next` hands out again whatever is open, also after \
+hand its result in with `submit`, and continue until the status is `succeeded` or `failed`; `next` hands out again whatever is open, also after \
 an interruption. Engine-driven: `run` lets the engine call agents itself. \
 At a gate a human decides: show what is to be approved, end your turn, and pass on their words with `answer`. Never decide yourself.";
 

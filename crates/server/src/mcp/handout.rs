@@ -122,7 +122,7 @@ fn footer(handed: &Handed, work: &Work) -> String {
     };
     format!(
         "---\nThis is step `{path}`, attempt {attempt}, of the Longhaul run {run}. Whoever does it closes it, a subagent too:\n\
-         - When it is done: tool `submit` with {}. If it can not be done: \"error\": \"<why>\" in the place of \"output\".\n\
+         - When it is done: tool `submit` with {}. If it cannot be done: \"error\": \"<why>\" in the place of \"output\".\n\
          - While it takes long: tool `heartbeat` with {}, every 3 to 5 minutes.{earlier}{review}",
         with(&format!("\"output\": {result}")),
         with("\"hint\": \"<what you are at>\""),

@@ -58,7 +58,7 @@ struct Entrance {
 pub async fn http(desk: Desk, doors: Doors, ready: impl FnOnce(&str)) -> Result<()> {
     let listener = TcpListener::bind(doors.address)
         .await
-        .with_context(|| format!("{} can not be listened on; is another server there?", doors.address))?;
+        .with_context(|| format!("{} cannot be listened on; is another server there?", doors.address))?;
     let address = listener.local_addr()?;
     let stop = desk.stop().clone();
     let entrance = Arc::new(Entrance { doors, closed: CancellationToken::new() });

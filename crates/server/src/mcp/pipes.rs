@@ -21,7 +21,7 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 const BUFFER: usize = 64 * 1024;
 
 /// Serves a client over standard input and output until it is gone, or the desk is closed. Calls that are open then are not answered any
-/// more; what they had recorded stays, and what this process was doing is stopped in order, for the next one to go on with.
+/// more; what they had recorded stays, and what this process was doing is stopped in order, for the next one to continue with.
 pub async fn pipes(desk: Desk) -> Result<()> {
     let stop = desk.stop().clone();
     let session = Arc::new(PipeSession::default());

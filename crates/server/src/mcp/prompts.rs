@@ -58,7 +58,7 @@ fn instructions(name: &str, arguments: &JsonObject) -> String {
         "Carry out the Longhaul workflow `{name}` to its end.\n\n\
          1. Call the tool `start` with {}.\n\
          2. Do every step that is handed out as its prompt says, and hand its result in with `submit`.\n\
-         3. Go on until the status is `succeeded` or `failed`. At a gate, show me what is to be decided and wait for my words.",
+         3. Continue until the status is `succeeded` or `failed`. At a gate, show me what is to be decided and wait for my words.",
         Value::Object(call)
     )
 }

@@ -42,7 +42,7 @@ impl PipeSession {
 
 /// Takes back what was granted for a session.
 async fn end(desk: &Desk, session: &str) {
-    // A store that can not be written now leaves grants that nobody comes back for.
+    // A store that cannot be written now leaves grants that nobody comes back for.
     let _ = desk.engine().end_session(session).await;
 }
 

@@ -72,9 +72,9 @@ impl Tool {
 /// Who calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// The name of the program. A server that was started anew knows its clients again by it.
+    /// The name of the program. A server that was started again knows its clients again by it.
     pub(crate) client: String,
-    /// Its session, which grants can be for. A run does not ask for it: a client whose session broke off goes on with its runs.
+    /// Its session, which grants can be for. A run does not ask for it: a client whose session broke off continues with its runs.
     pub(crate) session: Option<String>,
     /// For whom, and out of which runs.
     pub(crate) who: Origin,

@@ -70,7 +70,7 @@ pub(crate) async fn moved_on(desk: &Desk, run: &RunId, seq: u64) -> Result<(), P
     Ok(())
 }
 
-/// Whether only people can make it go on.
+/// Whether only people can make it continue.
 fn asks(state: &State) -> bool {
     state.questions().next().is_some()
         && state.open_attempts().next().is_none()

@@ -111,9 +111,9 @@ pub async fn a_removed_run_is_gone_with_everything(store: Given) {
     assert_eq!(store.next_due().await, Ok(None));
     assert_eq!(store.renew(&worker("w"), 0, 1).await, Ok(vec![]));
     store.append(making(&run)).await.unwrap();
-    let anew = everything(&store, &run).await;
-    assert_eq!((anew.events.len(), anew.tasks.len(), anew.inbox.len(), anew.timers.len()), (1, 0, 0, 0));
-    assert_eq!(anew.snapshot, None);
+    let again = everything(&store, &run).await;
+    assert_eq!((again.events.len(), again.tasks.len(), again.inbox.len(), again.timers.len()), (1, 0, 0, 0));
+    assert_eq!(again.snapshot, None);
 }
 
 /// In all that they have.

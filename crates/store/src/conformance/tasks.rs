@@ -106,7 +106,7 @@ pub async fn after_a_takeover_the_old_holder_is_fenced(store: Given) {
     assert!(finish(&store, &run, end("a", 2, Some("new"))).await.is_ok());
 }
 
-/// A worker that slept may go on if nobody has come in between.
+/// A worker that slept may continue if nobody has come in between.
 pub async fn a_lease_that_has_run_out_is_held_until_somebody_ends_it(store: Given) {
     let run = made(&store, "sleeper").await;
     start(&store, &run, held("a@1", 1, "w")).await;

@@ -22,7 +22,7 @@ CREATE INDEX run_by_workflow ON run (workflow, number);
 CREATE INDEX run_by_group ON run (run_group, number) WHERE run_group IS NOT NULL;
 CREATE INDEX run_by_parent ON run (parent, number) WHERE parent IS NOT NULL;
 
--- Bodies are bytes, because text can not hold every character here. `checksum` is of run, seq and content.
+-- Bodies are bytes, because text cannot hold every character here. `checksum` is of run, seq and content.
 CREATE TABLE event (
     run      bigint NOT NULL REFERENCES run (number) ON DELETE CASCADE,
     seq      bigint NOT NULL,

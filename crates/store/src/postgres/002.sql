@@ -2,7 +2,7 @@
 
 -- Tasks that nobody holds, by what they ask for and by run, so that a claim looks only at what it could take.
 CREATE INDEX task_wanted ON task (labels, run, number) WHERE worker IS NULL;
--- How much of a run is at work.
+-- How much of a run is running.
 CREATE INDEX task_at_work ON task (run) WHERE worker IS NOT NULL;
 
 -- Who says it is there. `labels` is a list in JSON.

@@ -41,7 +41,7 @@ END
 $$;
 CREATE TRIGGER forget AFTER DELETE ON run FOR EACH ROW EXECUTE FUNCTION forget_1();
 
--- How much of a run is at work is found by its keys.
+-- How much of a run is running is found by its keys.
 DROP INDEX task_at_work;
 
 -- See `Store::append`; like `append_1`, with fewer statements. An id or a key that is taken breaks its index (23505), which undoes all of it.

@@ -194,7 +194,7 @@ BEGIN
 END
 $$;
 
--- Nobody calls what is not meant for everybody. Those to whom the tables were given by hand go on as before.
+-- Nobody calls what is not meant for everybody. Those to whom the tables were given by hand continue as before.
 DO $$
 DECLARE
     other name;

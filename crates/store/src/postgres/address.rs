@@ -148,7 +148,7 @@ impl FromStr for Address {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Self::parse(text).map_err(|why| Error::Unreachable(format!("the address can not be used: {why}")))
+        Self::parse(text).map_err(|why| Error::Unreachable(format!("the address cannot be used: {why}")))
     }
 }
 

@@ -115,7 +115,7 @@ fn known(code: &SqlState, message: &str) -> Error {
     } else if *code == SqlState::QUERY_CANCELED {
         Error::Busy
     } else if [SqlState::CHARACTER_NOT_IN_REPERTOIRE, SqlState::UNTRANSLATABLE_CHARACTER].contains(code) {
-        Error::Invalid("a name in the call has a character that the store can not keep")
+        Error::Invalid("a name in the call has a character that the store cannot keep")
     } else if code.code().starts_with("XX00") {
         Error::Corrupt(message.to_owned())
     } else {

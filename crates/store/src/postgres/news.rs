@@ -40,7 +40,7 @@ const PROGRESS: &str = " progress";
 pub(super) enum Written {
     /// Something that may be work for somebody: a run, a message, a task that nobody holds.
     Work,
-    /// What whoever is at work does.
+    /// What whoever is running does.
     Progress,
 }
 

@@ -135,10 +135,10 @@ async fn refuse_old_server(client: &Client) -> Result<(), Fault> {
 fn explained(schema: &str, fault: Fault) -> Fault {
     match fault {
         Fault::Final(Error::Io(why)) => {
-            Fault::Final(Error::Io(format!("the tables in the schema `{schema}` can not be made: {why}")))
+            Fault::Final(Error::Io(format!("the tables in the schema `{schema}` cannot be made: {why}")))
         }
         Fault::Final(Error::Denied(why)) => {
-            Fault::Final(Error::Denied(format!("the tables in the schema `{schema}` can not be made: {why}")))
+            Fault::Final(Error::Denied(format!("the tables in the schema `{schema}` cannot be made: {why}")))
         }
         other => other,
     }

@@ -15,7 +15,7 @@ use crate::Error;
 
 /// What makes connections encrypted.
 pub(super) fn connector(verify: &Verify) -> Result<MakeRustlsConnect, Error> {
-    let wrong = |error: &dyn std::fmt::Display| Error::Unreachable(format!("TLS can not be set up: {error}"));
+    let wrong = |error: &dyn std::fmt::Display| Error::Unreachable(format!("TLS cannot be set up: {error}"));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| wrong(&error))?;

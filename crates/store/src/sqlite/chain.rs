@@ -33,7 +33,7 @@ impl Chain {
         self.seq
     }
 
-    /// Goes on to the next event; answers its checksum.
+    /// Continues to the next event; answers its checksum.
     pub(super) fn link(&mut self, id: EventId, at_ms: i64, body: &str) -> Checksum {
         self.seq += 1;
         let mut hasher = blake3::Hasher::new();
@@ -43,7 +43,7 @@ impl Chain {
         self.tip
     }
 
-    /// Goes on to a stored event, if it is the next one and what was written.
+    /// Continues to a stored event, if it is the next one and what was written.
     pub(super) fn follow(&mut self, event: &StoredEvent, stored: Checksum) -> Result<(), Error> {
         if event.seq != self.seq + 1 {
             return Err(self.broken("is missing"));

@@ -78,7 +78,7 @@ impl Readers {
         }
     }
 
-    /// Whether the file can not be opened because too many are.
+    /// Whether the file cannot be opened because too many are.
     fn lacks_files(&self) -> bool {
         let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
         let opened = File::open(&self.path);

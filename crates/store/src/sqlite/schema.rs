@@ -51,7 +51,7 @@ fn connect(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connectio
     // What the file says about its own tables is input, not program.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)?;
-    // Without it a statement with `LIMIT ?` is planned anew each time it is used.
+    // Without it a statement with `LIMIT ?` is planned again each time it is used.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(db)
 }

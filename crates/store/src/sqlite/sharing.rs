@@ -33,7 +33,7 @@ pub(super) fn kept_out(path: &Path, is_barred: impl Fn(&Path) -> bool) -> Option
     let file = ["-wal", "-shm"].map(beside).into_iter().find(|file| file.exists() && is_barred(file))?;
     let owner = file.metadata().map_or(0, |file| file.uid());
     Some(format!(
-        "{} belongs to user {owner}, who opened the store too, and can not be written by others. Let that user stop what uses the \
+        "{} belongs to user {owner}, who opened the store too, and cannot be written by others. Let that user stop what uses the \
          store, which removes the file, or say `chmod g+rw {}*` as that user; to share a store, keep it in a folder of a common \
          group (chgrp GROUP, chmod g+rwxs) from its beginning, or in PostgreSQL",
         file.display(),

@@ -90,7 +90,7 @@ impl Shared {
 }
 
 fn perform(job: Job) {
-    // One that panics has told whoever waits by not answering; the others go on.
+    // One that panics has told whoever waits by not answering; the others continue.
     let _ = catch_unwind(AssertUnwindSafe(job));
 }
 

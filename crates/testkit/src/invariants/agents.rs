@@ -1,7 +1,7 @@
 //! Ladders and conversations, as the events tell of them.
 //!
 //! **Invariant:** nobody climbs higher than the rules say, no entry of `fallback` is used twice, and no conversation
-//! is gone on with that was not recorded, or by another agent than the one whose it is.
+//! is continued that was not recorded, or by another agent than the one whose it is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -62,7 +62,7 @@ impl Agents {
                 }
                 self.climb(planner, path, planner.plan.step(step.step), rung)?;
             }
-            // A person has looked at it: everything but another agent is tried anew.
+            // A person has looked at it: everything but another agent is tried again.
             Event::Answered { path, .. } => self.rest(path),
             _ => {}
         }
@@ -109,17 +109,17 @@ impl Agents {
         bounded.then_some(()).ok_or_else(|| format!("`{path}` climbs higher than its rules: {climbed:?}"))
     }
 
-    /// An attempt that goes on with a conversation.
+    /// An attempt that continues with a conversation.
     pub(super) fn begins(&mut self, start: &Start) -> Result<(), String> {
         let fresh = start.turn.restore.is_some() && start.turn.session.is_none() && start.turn.keep;
         if self.interrupted.remove(&start.path.to_string()) && !fresh {
-            return Err(format!("`{}@{}` goes on with what was interrupted", start.path, start.attempt));
+            return Err(format!("`{}@{}` continues with what was interrupted", start.path, start.attempt));
         }
         let Some(session) = &start.turn.session else { return Ok(()) };
-        let who = format!("`{}@{}` goes on with {}", start.path, start.attempt, session.id);
+        let who = format!("`{}@{}` continues with {}", start.path, start.attempt, session.id);
         let known = self.sessions.get(&session.id).ok_or_else(|| format!("{who}, which nobody recorded"))?;
         if !known.resumes {
-            return Err(format!("{who}, which can not be gone on with"));
+            return Err(format!("{who}, which cannot be continued"));
         }
         if known.agent != doer(start) {
             return Err(format!("{who}, but that is of {} and not of {}", known.agent, doer(start)));

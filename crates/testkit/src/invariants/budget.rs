@@ -87,7 +87,7 @@ impl Budget {
 
     fn may_begin(&self, planner: Planner<'_>) -> Result<(), String> {
         let limits = &planner.plan.main().limits;
-        // Whoever warns or shortens goes on beyond the limit, and means it.
+        // Whoever warns or shortens continues beyond the limit, and means it.
         if matches!(limits.on_exceed, OnExceed::Warn | OnExceed::Degrade) {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Sub-workflows with limits of their own.
 //!
-//! **Invariant:** inside a sub-workflow no more is at work at once, and no more steps are begun, than it says.
+//! **Invariant:** inside a sub-workflow no more is running at once, and no more steps are begun, than it says.
 
 use longhaul_core::decide::Planner;
 use longhaul_core::plan::{Form, OnExceed};

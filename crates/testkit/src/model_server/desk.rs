@@ -65,7 +65,7 @@ impl Desk {
         desk
     }
 
-    /// Begins anew, with an empty log.
+    /// Begins again, with an empty log.
     pub(super) fn restart(&self, script: Script) {
         let mut state = self.state();
         let places = script.sections.into_iter().map(Place::new).collect();

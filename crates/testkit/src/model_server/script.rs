@@ -28,7 +28,7 @@ pub(super) struct Section {
     pub(super) steps: Vec<Step>,
 }
 
-/// A line that can not be understood.
+/// A line that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// Which line.

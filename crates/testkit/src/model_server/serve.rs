@@ -66,7 +66,7 @@ impl ModelServer {
         format!("{}/lane/{name}", self.url())
     }
 
-    /// Begins anew with another script, with an empty log.
+    /// Begins again with another script, with an empty log.
     pub fn rewrite(&self, script: &str) -> Result<(), super::Error> {
         self.desk.restart(script.parse()?);
         Ok(())

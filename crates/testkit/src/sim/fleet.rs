@@ -9,7 +9,7 @@ use super::Sim;
 const MACHINES: [&str; 2] = ["alpha", "beta"];
 
 impl Sim {
-    /// Some worker records what was decided: what it can not make, it leaves to others.
+    /// Some worker records what was decided: what it cannot make, it leaves to others.
     pub(super) fn place(&mut self, taken: &mut Advance) {
         if !self.is_fleet {
             return;

@@ -194,7 +194,7 @@ impl Maker {
     }
 
     fn gate(&mut self) -> Map<String, Json> {
-        let mut step = keys(json!({"approve": "Go on?"}));
+        let mut step = keys(json!({"approve": "Continue?"}));
         if self.chance.one_in(2) {
             step.insert("timeout".to_owned(), json!("1h"));
             step.insert("on_timeout".to_owned(), json!(*self.chance.pick(&["fail", "deny", "approve", "cancel"])));

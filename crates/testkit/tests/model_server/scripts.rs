@@ -25,7 +25,7 @@ fn what_makes_no_sense_is_named_with_its_line() {
         ("structured a='b", "a quote is not closed"),
         ("delay soon", "`soon` is no number of seconds"),
         ("hang -1", "`-1` is no number of seconds"),
-        ("always delay 1", "this holds for all steps after it and can not be repeated"),
+        ("always delay 1", "this holds for all steps after it and cannot be repeated"),
         ("usage foo=1", "there are no `foo` tokens"),
         ("stream-error nosuch", "there is no failure `nosuch`"),
         ("usage-limit kind=odd", "`kind=odd` makes no sense here"),

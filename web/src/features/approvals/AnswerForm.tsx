@@ -39,7 +39,7 @@ export function AnswerForm({ question }: { question: Question }) {
       {say.error && <ErrorNote error={say.error} />}
       {say.isSuccess ? (
         <p role="status" className="quiet">
-          Answered; the run goes on.
+          Answered; the run continues.
         </p>
       ) : (
         <>

@@ -26,7 +26,7 @@ export function choicesFor({ kind, choices = [] }: Question): Choice[] {
     case "operator":
       return [
         { title: "Try again", answer: "approve", look: "main" },
-        { title: "Go on without it", answer: "skip", look: "plain" },
+        { title: "Continue without it", answer: "skip", look: "plain" },
         ...own.filter(({ title }) => !["retry", "skip", "fail"].includes(title)),
       ];
     case "machine":

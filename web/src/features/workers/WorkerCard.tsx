@@ -57,7 +57,7 @@ function State({ worker: { silent, busy } }: { worker: Worker }) {
 function Silent({ busy }: { busy: number }) {
   return (
     <p className={styles.silent}>
-      It does not say any more that it is there: it was killed, sleeps, or can not reach the store.
+      It does not say any more that it is there: it was killed, sleeps, or cannot reach the store.
       {busy > 0 && " What it holds is made again once its lease has run out."}
     </p>
   );

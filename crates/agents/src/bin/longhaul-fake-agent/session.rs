@@ -26,7 +26,7 @@ impl Sessions {
             (before, _) => before.unwrap_or_default() + 1,
         };
         let written = std::fs::create_dir_all(&self.folder).and_then(|()| std::fs::write(&file, turns.to_string()));
-        written.map(|()| turns).map_err(|error| format!("can not keep the session: {error}"))
+        written.map(|()| turns).map_err(|error| format!("cannot keep the session: {error}"))
     }
 }
 

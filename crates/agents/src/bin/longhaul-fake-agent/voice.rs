@@ -101,7 +101,7 @@ impl<'a> Voice<'a> {
         of_each!(self, fail(failure))
     }
 
-    /// The session can not be used: how the program exits, if it says so in its stream.
+    /// The session cannot be used: how the program exits, if it says so in its stream.
     pub(crate) fn refuse(&self, words: &str) -> Option<u8> {
         (self.call.agent == Agent::Claude && self.call.resume.is_some()).then(|| claude::refuse(self, words))
     }

@@ -33,7 +33,7 @@ impl Child {
         let mut command = Command::new(&program.program);
         command.args(&program.args).current_dir(cwd).process_group(0).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().map_err(|error| format!("`{name}` can not be started: {error}"))?;
+        let mut process = command.spawn().map_err(|error| format!("`{name}` cannot be started: {error}"))?;
         match (process.stdin.take(), process.stdout.take()) {
             (Some(stdin), Some(stdout)) => Ok((Self { process }, Pipes { stdin, stdout })),
             _ => Err(format!("`{name}` has no pipes")),

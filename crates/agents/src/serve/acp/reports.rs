@@ -30,7 +30,7 @@ struct Seen {
     ending: Ending,
     thought: String,
     calls: HashMap<String, Call>,
-    /// Whether the next text begins an answer anew.
+    /// Whether the next text begins an answer again.
     is_fresh: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::contract::Trouble;
 const PIECE_BYTES_MAX: usize = 2_000;
 const STORY_BYTES_MAX: usize = 200_000;
 
-const SYSTEM: &str = "You write hand-over notes for an agent that will go on with somebody else's work and knows \
+const SYSTEM: &str = "You write hand-over notes for an agent that will continue with somebody else's work and knows \
 nothing but your notes. Be exact and complete, and add nothing of your own.";
 const TASK: &str = "Above is the record of the work so far; long pieces are shortened. Write the notes: what was asked \
 for, word for word where the wording matters; what was found out; which files were read, made or changed and how; what \

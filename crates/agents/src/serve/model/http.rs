@@ -80,7 +80,7 @@ impl Client {
 
     fn unreachable(&self, error: &reqwest::Error) -> Trouble {
         let code = if error.is_timeout() { "timeout" } else { "unreachable" };
-        Trouble::named(code, format!("`{}` can not be reached: {}", self.address, chain(error)))
+        Trouble::named(code, format!("`{}` cannot be reached: {}", self.address, chain(error)))
     }
 }
 

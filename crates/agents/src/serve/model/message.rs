@@ -96,7 +96,7 @@ pub(super) enum Stop {
     Refused(String),
     /// There is no room for more in its context.
     Full,
-    /// It wants to be asked to go on.
+    /// It wants to be asked to continue.
     Paused,
 }
 

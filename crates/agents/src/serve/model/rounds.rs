@@ -9,9 +9,9 @@ use crate::drivers::summary;
 use crate::serve::model::wire::ANSWER;
 use crate::serve::tools::Said;
 
-/// How often a model that wrote as much as it may is asked to go on.
+/// How often a model that wrote as much as it may is asked to continue.
 const CUTS_MAX: usize = 3;
-const GO_ON: &str = "You were cut off. Go on exactly where you stopped.";
+const GO_ON: &str = "You were cut off. Continue exactly where you stopped.";
 const BY_TOOL: &str = "Give your result with the tool `answer` now.";
 const AS_JSON: &str = "Give your result now, as JSON in the form that is asked for, and nothing else.";
 
@@ -41,7 +41,7 @@ impl Talk<'_> {
             }
         }
         let rounds = self.job.endpoint.rounds_max;
-        Err(Trouble::named("max_rounds", format!("there was no answer after {rounds} rounds; take it up to go on")))
+        Err(Trouble::named("max_rounds", format!("there was no answer after {rounds} rounds; take it up to continue")))
     }
 
     async fn take(&mut self, reply: Reply, is_last: bool, cuts: usize) -> Result<Next, Trouble> {

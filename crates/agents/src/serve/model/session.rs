@@ -43,7 +43,7 @@ impl Session {
             contract::Session::Resume { id, .. } => (id, false),
         };
         if !is_plain(id) {
-            return Err(Trouble::named("bad_session", format!("`{id}` can not be the name of a session")));
+            return Err(Trouble::named("bad_session", format!("`{id}` cannot be the name of a session")));
         }
         let folder = home.join("sessions");
         let path = folder.join(format!("{id}.json"));
@@ -66,7 +66,7 @@ impl Session {
 
     /// The prompt of a turn, unless it was put already and not answered. Calls that were interrupted are answered.
     pub(super) fn ask(&mut self, prompt: &str) -> Result<(), Trouble> {
-        self.mend();
+        self.fix();
         if self.kept.open.as_deref() != Some(prompt) {
             self.kept.messages.push(Message::user(prompt));
             self.kept.open = Some(prompt.to_owned());
@@ -101,7 +101,7 @@ impl Session {
         self.save()
     }
 
-    fn mend(&mut self) {
+    fn fix(&mut self) {
         let messages = &self.kept.messages;
         let Some(at) = messages.iter().rposition(|message| !message.calls().is_empty()) else { return };
         let answered: Vec<&str> = match messages.get(at + 1) {
@@ -110,11 +110,11 @@ impl Session {
         };
         let open = messages[at].calls().into_iter().filter(|call| !answered.contains(&call.id.as_str()));
         let unknown = |id: &String| Answered { id: id.clone(), ok: false, text: INTERRUPTED.to_owned() };
-        let mended: Vec<Answered> = open.map(|call| unknown(&call.id)).collect();
+        let fixed: Vec<Answered> = open.map(|call| unknown(&call.id)).collect();
         match self.kept.messages.get_mut(at + 1) {
-            Some(Message::Results { results }) => results.extend(mended),
-            _ if mended.is_empty() => {}
-            _ => self.kept.messages.insert(at + 1, Message::Results { results: mended }),
+            Some(Message::Results { results }) => results.extend(fixed),
+            _ if fixed.is_empty() => {}
+            _ => self.kept.messages.insert(at + 1, Message::Results { results: fixed }),
         }
     }
 
@@ -157,7 +157,7 @@ fn write(path: &Path, kept: &Kept) -> io::Result<()> {
 }
 
 fn disk(path: &Path, error: &io::Error) -> Trouble {
-    Trouble::named("session_disk", format!("the session can not be kept in `{}`: {error}", path.display()))
+    Trouble::named("session_disk", format!("the session cannot be kept in `{}`: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn look(file: &Path, name: &Path, pattern: &Regex, found: &mut Vec<String>) {
     if std::fs::metadata(file).is_ok_and(|about| about.len() > FILE_BYTES_MAX) {
         return;
     }
-    // What can not be read or is no text has no lines.
+    // What cannot be read or is no text has no lines.
     let Ok(bytes) = std::fs::read(file) else { return };
     if bytes.contains(&0) {
         return;

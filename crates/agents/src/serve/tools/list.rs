@@ -34,7 +34,7 @@ pub(super) fn list(workspace: &Workspace, input: &Input) -> Result<String, Strin
     let folder = workspace.existing(path)?;
     let mut names = match &input.glob {
         Some(pattern) => fitting(&folder, &glob(pattern)?),
-        None => inside(&folder).map_err(|error| format!("`{path}` can not be listed: {error}"))?,
+        None => inside(&folder).map_err(|error| format!("`{path}` cannot be listed: {error}"))?,
     };
     names.sort();
     let count = names.len();

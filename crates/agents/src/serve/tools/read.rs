@@ -55,7 +55,7 @@ fn numbered(text: &str, first: usize, limit: usize) -> String {
         return format!("(the file has only {count} lines)");
     }
     if last < count {
-        let _ = writeln!(shown, "({} more lines; go on with offset {})", count - last, last + 1);
+        let _ = writeln!(shown, "({} more lines; continue with offset {})", count - last, last + 1);
     }
     shown
 }
@@ -68,7 +68,7 @@ mod tests {
     fn a_part_says_where_it_goes_on() {
         let text = "a\nb\nc\nd\n";
         assert_eq!(numbered(text, 1, 9), "1\ta\n2\tb\n3\tc\n4\td\n");
-        assert_eq!(numbered(text, 2, 2), "2\tb\n3\tc\n(1 more lines; go on with offset 4)\n");
+        assert_eq!(numbered(text, 2, 2), "2\tb\n3\tc\n(1 more lines; continue with offset 4)\n");
         assert_eq!(numbered(text, 9, 2), "(the file has only 4 lines)");
         assert_eq!(numbered("", 1, 2), "(the file is empty)");
     }

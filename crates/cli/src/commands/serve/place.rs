@@ -35,7 +35,7 @@ impl Drop for Note {
 impl Place {
     pub(super) fn of(args: &EngineArgs) -> Result<Self> {
         let folder = office::data_dir(args)?.join("serve");
-        private::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
+        private::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         Ok(Self { folder, store: office::store_name(args)? })
     }
 

@@ -86,7 +86,7 @@ fn begun(place: &Place, engine: &EngineArgs) -> Result<String> {
     }
     // Ctrl-C in this terminal is not for it.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.spawn().context("a server can not be started")?;
+    let mut child = command.spawn().context("a server cannot be started")?;
     let until = Instant::now() + STARTING;
     loop {
         if let Some(standing) = running(place) {

@@ -1,7 +1,7 @@
 //! `longhaul store adopt`: takes over a store that lies in a folder, such as the `.longhaul` of a project.
 //!
 //! Earlier versions kept the store there. A checkout can bring one along, so it is taken over only when a person says so, and what
-//! is open in it stays paused until a person lets it go on.
+//! is open in it stays paused until a person lets it continue.
 //!
 //! **Invariant:** the folder is read once, by this command alone. Links in it are not followed; keys, cached results and homes of
 //! agents are left behind.
@@ -111,7 +111,7 @@ async fn refuse_full(to: &Path) -> Result<()> {
 /// What a store holds, whatever its lists say about it.
 async fn look(file: &Path) -> Result<(Engine, Found)> {
     let store =
-        Sqlite::open(file, Options::default()).with_context(|| format!("{} can not be opened", file.display()))?;
+        Sqlite::open(file, Options::default()).with_context(|| format!("{} cannot be opened", file.display()))?;
     let store: Arc<dyn Store> = Arc::new(store);
     let clock = System;
     super::refuse_busy(store.as_ref(), &clock).await.with_context(|| format!("{} is in use", file.display()))?;

@@ -36,7 +36,7 @@ impl Acknowledged {
 pub(crate) struct Visitor<'a> {
     nodes: Vec<Client>,
     dice: Dice,
-    /// Runs that were told an answer, whether that was acknowledged or not: they go on, and wait for a signal.
+    /// Runs that were told an answer, whether that was acknowledged or not: they continue, and wait for a signal.
     told: BTreeSet<String>,
     /// The run that was made last.
     newest: &'a Mutex<Option<String>>,
@@ -141,7 +141,7 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// Not all at once, so that some are at work for a while.
+    /// Not all at once, so that some are running for a while.
     fn cancel(&mut self) {
         let Acknowledged { endless, cancelled, .. } = &self.acknowledged;
         let due: Vec<String> = endless.difference(cancelled).cloned().collect();
@@ -162,7 +162,7 @@ fn is_taken(told: Answer) -> bool {
     [202, 409].contains(&told.status)
 }
 
-/// Follows one run after another, at whichever node answers, going on after the last event that was seen.
+/// Follows one run after another, at whichever node answers, continuing after the last event that was seen.
 pub(crate) fn follow(nodes: &[Client], newest: impl Fn() -> Option<String>, is_over: impl Fn() -> bool) -> usize {
     let (mut breaks, mut node, mut before) = (0, 0, None);
     while !is_over() {

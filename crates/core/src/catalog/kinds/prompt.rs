@@ -31,7 +31,7 @@ pub const KIND: Kind = Kind {
         field(
             "on_interrupt",
             ON_INTERRUPT,
-            "After an interruption: go on in the same conversation, or put the files back and begin anew.",
+            "After an interruption: continue in the same conversation, or put the files back and begin again.",
         ),
     ],
     example: r#"- id: verdict

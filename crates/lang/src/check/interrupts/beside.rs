@@ -1,4 +1,4 @@
-//! Who may be at work in the same folder at the same time as a step.
+//! Who may be running in the same folder at the same time as a step.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};

@@ -111,9 +111,9 @@ fn mistakes_are_said() {
         ("  - {id: a, agent: A, type: evaluator, prompt: p}", "error LH0109: step `a` needs `evaluate`"),
         (
             "  - {id: a, agent: A, type: rooter, prompt: p}",
-            "error LH0107: `type` can not be `rooter` (did you mean `router`?)",
+            "error LH0107: `type` cannot be `rooter` (did you mean `router`?)",
         ),
-        ("  - {id: a, agent: A, prompt: p, output: task}", "error LH0603: an output can not be called `task`"),
+        ("  - {id: a, agent: A, prompt: p, output: task}", "error LH0603: an output cannot be called `task`"),
         (
             "  - {id: a, agent: A, prompt: p, approval_prompt: q}",
             "warning LH0602: `approval_prompt` has no effect here",

@@ -104,7 +104,7 @@ fn changed_names(steps: &[Node], out: &mut Vec<Diagnostic>) -> HashMap<String, S
     for output in steps.iter().filter_map(|step| step.get("output")) {
         let Some(text) = output.as_text() else { continue };
         if text == "task" {
-            let message = "an output can not be called `task`: that is the text the run was started with";
+            let message = "an output cannot be called `task`: that is the text the run was started with";
             out.push(Diagnostic::error("LH0603", output.span, message).label("taken"));
             continue;
         }

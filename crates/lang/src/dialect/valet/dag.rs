@@ -105,7 +105,7 @@ impl Writing<'_> {
             if let Some(written) = node.get("id")
                 && !is_step_id(id)
             {
-                let error = broken_rule(written.span, format!("`{id}` can not be an id"), "not an id");
+                let error = broken_rule(written.span, format!("`{id}` cannot be an id"), "not an id");
                 self.out.push(error.help("an id has letters, digits, `_` and `-`, at most 80 of them"));
             }
             if seen.insert(id) {

@@ -20,7 +20,7 @@ pub(super) fn output_schema(node: &Node, out: &mut Vec<Diagnostic>) -> Option<No
         let name = key.scalar().unwrap_or_default();
         if !is_name(name) {
             out.push(
-                bad(key, format!("`{name}` can not be a field"))
+                bad(key, format!("`{name}` cannot be a field"))
                     .help("a field is a letter or `_`, then letters, digits and `_`"),
             );
         } else if let Some(field) = field(name, value, out) {

@@ -49,7 +49,7 @@ fn what_either_validator_refuses_is_an_error() {
         ),
         (
             r#"{"type":"loop","over":[1],"itemVar":"1x","steps":[{"type":"notify","content":"x"}]}"#,
-            "error[LH0603] 1:47 at `\"1x\"`: `1x` can not be a name (not a name; a name is a letter or `_`, then letters, digits and `_`)",
+            "error[LH0603] 1:47 at `\"1x\"`: `1x` cannot be a name (not a name; a name is a letter or `_`, then letters, digits and `_`)",
         ),
         (
             r#"{"type":"loop","over":"outputs.nope","steps":[{"id":"note","type":"agent_prompt","prompt":"x"}]}"#,
@@ -77,7 +77,7 @@ fn what_either_validator_refuses_is_an_error() {
         ),
         (
             r#"{"type":"conditional","condition":"a ==","then":[{"type":"notify","content":"x"}]}"#,
-            "error[LH0302] 1:50 at ``: this condition can not be read (a value is missing here)",
+            "error[LH0302] 1:50 at ``: this condition cannot be read (a value is missing here)",
         ),
         (
             r#"{"type":"agent","prompt":"x"}"#,
@@ -106,11 +106,11 @@ fn what_either_validator_refuses_is_an_error() {
         ),
         (
             r#"{"type":"notify","content":"{{steps.x}}"}"#,
-            "error[LH0303] 1:41 at `steps.x`: `steps.x` can not be read here (unknown name; paths begin with `variables`, `outputs` or `loop`)",
+            "error[LH0303] 1:41 at `steps.x`: `steps.x` cannot be read here (unknown name; paths begin with `variables`, `outputs` or `loop`)",
         ),
         (
             r#"{"type":"notify","content":"a \"{{loop.item}}\""}"#,
-            "error[LH0303] 1:45 at `loop.item`: `loop.item` can not be read here (unknown name; there is no loop around this step)",
+            "error[LH0303] 1:45 at `loop.item`: `loop.item` cannot be read here (unknown name; there is no loop around this step)",
         ),
         (
             r#"{"type":"notify","content":"{{a | upper}}"}"#,
@@ -137,18 +137,18 @@ fn the_top_level_has_its_own_rules() {
 #[test]
 fn what_a_graph_must_not_be_is_an_error() {
     for (json, expected) in [
-        (r#"{"id":"a b","type":"wait","duration":"1h"}"#, "`a b` can not be an id"),
+        (r#"{"id":"a b","type":"wait","duration":"1h"}"#, "`a b` cannot be an id"),
         (r#"{"id":"x","type":"bash"}"#, "there are no nodes of type `bash`"),
         (r#"{"id":"x","type":"forech"}"#, "`forech` is not a type of node"),
         (r#"{"id":"x","type":"tool","service":"s","action":"a","retries":11}"#, "`retries` can be at most 10"),
         (r#"{"id":"x","type":"wait","duration":700000000}"#, "a wait is at most 7 days"),
         (r#"{"id":"x","type":"if","conditions":["t.ok"]}"#, "`x` decides between nothing"),
-        (r#"{"id":"x","type":"llm","prompt":"{{nope.a}}"}"#, "`nope.a` can not be read here"),
+        (r#"{"id":"x","type":"llm","prompt":"{{nope.a}}"}"#, "`nope.a` cannot be read here"),
         (
             r#"{"id":"x","type":"foreach","items":"t.l","concurrency":21,"body":{"id":"y","type":"stop"}}"#,
             "`concurrency` must be from 1 to 20",
         ),
-        (r#"{"id":"x","type":"approval","onDeny":"cancel"}"#, "`onDeny` can not be `cancel`"),
+        (r#"{"id":"x","type":"approval","onDeny":"cancel"}"#, "`onDeny` cannot be `cancel`"),
         (r#"{"id":"x","type":"stop","outcom":"failed"}"#, "a `stop` node has no key `outcom`"),
     ] {
         let found = node(json);

@@ -89,7 +89,7 @@ impl<'s, S: Scope> Writer<'s, S> {
             }
             Err(error) => {
                 let span = place(self.sources, node, error.range);
-                let message = "this condition can not be read";
+                let message = "this condition cannot be read";
                 self.out.push(Diagnostic::error("LH0302", span, message).label(error.label));
                 None
             }

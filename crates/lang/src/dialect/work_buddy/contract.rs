@@ -98,7 +98,7 @@ fn mode(node: &Node, out: &mut Vec<Diagnostic>) -> Option<Node> {
     if MODES.contains(&word) {
         return Some(Node::plain(node.span, word));
     }
-    let message = format!("`visibility` can not be `{word}`");
+    let message = format!("`visibility` cannot be `{word}`");
     let list = |known: &[&str]| Some(format!("it can be: {}", known.join(", ")));
     out.push(broken_rule(node.span, message, "unknown word").did_you_mean(word, MODES.iter().copied(), list));
     None

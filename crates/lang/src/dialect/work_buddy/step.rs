@@ -102,7 +102,7 @@ impl<'n> Steps<'n> {
         if let Some(kind) = kind
             && !["code", "reasoning"].contains(&kind.scalar().unwrap_or_default())
         {
-            let message = format!("`step_type` can not be `{}`", kind.scalar().unwrap_or_default());
+            let message = format!("`step_type` cannot be `{}`", kind.scalar().unwrap_or_default());
             reader.report(broken_rule(kind.span, message, "unknown word").help("it can be: code, reasoning"));
         }
         if let Some(call) = reader.get("auto_run") {

@@ -49,7 +49,7 @@ fn broken_units_say_where() {
         ),
         (
             "steps: [{id: a, visibility: al}], step_instructions: {a: x}",
-            "error[LH0603] 1:64 at `al`: `visibility` can not be `al` (unknown word; it can be: full, summary, none, auto)",
+            "error[LH0603] 1:64 at `al`: `visibility` cannot be `al` (unknown word; it can be: full, summary, none, auto)",
         ),
         (
             "steps: [{id: a, step_typ: code}], step_instructions: {a: x}",
@@ -57,7 +57,7 @@ fn broken_units_say_where() {
         ),
         (
             "execution: remote, steps: [{id: a}], step_instructions: {a: x}",
-            "error[LH0603] 1:47 at `remote`: `execution` can not be `remote` (unknown word; it can be: main, subagent)",
+            "error[LH0603] 1:47 at `remote`: `execution` cannot be `remote` (unknown word; it can be: main, subagent)",
         ),
         (
             "params_schema: {n: {type: date}}, steps: [{id: a}], step_instructions: {a: x}",

@@ -159,7 +159,7 @@ pub(super) fn policy(reader: &mut Reader<'_, '_>) -> Option<Node> {
     if ["main", "subagent"].contains(&word) {
         return Some(written.clone());
     }
-    let message = format!("`execution` can not be `{word}`");
+    let message = format!("`execution` cannot be `{word}`");
     let error = Diagnostic::error("LH0603", written.span, message).label("unknown word");
     reader.report(error.help("it can be: main, subagent"));
     None

@@ -82,7 +82,7 @@ fn condition(node: &Node, path: &str, scope: &Scope<'_, '_>, out: &mut Vec<Diagn
     let text = quoted(value.as_text()?);
     let expression = match operator {
         "==" => format!("{path} is spelled({text})"),
-        // What can not be found goes to the default, whatever is asked of it.
+        // What cannot be found goes to the default, whatever is asked of it.
         "!=" => format!("{path} is defined and {path} is not spelled({text})"),
         _ => format!("compare({path}, {}, {text})", quoted(operator)),
     };

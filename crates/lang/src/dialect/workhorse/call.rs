@@ -92,7 +92,7 @@ fn counter(node: &Node, scope: &Scope<'_, '_>, out: &mut Vec<Diagnostic>) -> Str
 fn expression(node: &Node, out: &mut Vec<Diagnostic>) -> String {
     let Some(text) = node.as_text() else { return literal(&values::python(node, out).to_json()) };
     concatenation(text).unwrap_or_else(|| {
-        let message = "a template with statements can not be an argument of a call";
+        let message = "a template with statements cannot be an argument of a call";
         out.push(Diagnostic::error("LH0603", node.span, message).label("not an expression"));
         "none".to_owned()
     })

@@ -81,7 +81,7 @@ fn kind(node: &Node, out: &mut Vec<Diagnostic>) -> Option<(&'static str, &'stati
     let known = KINDS.iter().find(|(name, _, _)| *name == word).copied();
     if known.is_none() {
         let list = |known: &[&str]| Some(format!("it can be: {}", known.join(", ")));
-        let diagnostic = Diagnostic::error("LH0107", kind.span, format!("a node can not be of type `{word}`"))
+        let diagnostic = Diagnostic::error("LH0107", kind.span, format!("a node cannot be of type `{word}`"))
             .label("unknown type")
             .did_you_mean(word, KINDS.iter().map(|(name, _, _)| *name), list);
         out.push(diagnostic);

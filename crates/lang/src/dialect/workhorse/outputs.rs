@@ -44,14 +44,14 @@ pub(super) fn read<'n>(node: &mut Reader<'n, '_>, keys: &[&str]) -> Vec<Output<'
 
 fn refuse_wrap(entry: &mut Reader<'_, '_>) {
     if let Some(wrap) = entry.get("wrap") {
-        let message = "`wrap` can not be said in native keys";
+        let message = "`wrap` cannot be said in native keys";
         let help = "put the value where it belongs with a `set` step of its own";
         entry.report(Diagnostic::error("LH0603", wrap.span, message).label("not supported").help(help));
     }
 }
 
 fn unreadable(key: &Node, name: &str) -> Diagnostic {
-    Diagnostic::error("LH0603", key.span, format!("the output `{name}` can not be a name"))
+    Diagnostic::error("LH0603", key.span, format!("the output `{name}` cannot be a name"))
         .label("not a name")
         .help("use letters, digits and `_`, here and in what answers with it")
 }

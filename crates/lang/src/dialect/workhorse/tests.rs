@@ -87,7 +87,7 @@ fn mistakes_are_said() {
         ),
         (
             "  - {id: a, type: branch, path: p, conditions: [{op: =<, value: '1', next: end}], default: end}",
-            "error LH0107: `op` can not be `=<`",
+            "error LH0107: `op` cannot be `=<`",
         ),
         ("  - {id: a, type: branch, path: p}", "error LH0603: a branch node leads nowhere"),
         ("  - {id: a, type: branch, path: '', default: end}", "error LH0603: an empty path leads nowhere"),
@@ -101,7 +101,7 @@ fn mistakes_are_said() {
         ("  - {id: a}", "error LH0109: a node needs `type`"),
         (
             "  - {id: a, type: agnet, prompt: p.md}",
-            "error LH0107: a node can not be of type `agnet` (did you mean `agent`?)",
+            "error LH0107: a node cannot be of type `agnet` (did you mean `agent`?)",
         ),
         ("  - {id: a, type: agent}", "error LH0109: an agent node needs `prompt`"),
         (
@@ -110,7 +110,7 @@ fn mistakes_are_said() {
         ),
         (
             "  - {id: a, type: agent, prompt: p.md, outputs: [{key: a-b}]}",
-            "error LH0603: the output `a-b` can not be a name",
+            "error LH0603: the output `a-b` cannot be a name",
         ),
         (
             "  - {id: a, type: agent, prompt: p.md, outputs: [{key: k}, {key: k}]}",
@@ -125,7 +125,7 @@ fn mistakes_are_said() {
             "  - {id: a, type: call, fn: inc, outputs: [{key: k}]}",
             "error LH0603: there is no function `inc` to call (did you mean `incr`?)",
         ),
-        ("  - {id: a, type: call, fn: incr, outputs: [{key: k, wrap: w}]}", "error LH0603: `wrap` can not be said"),
+        ("  - {id: a, type: call, fn: incr, outputs: [{key: k, wrap: w}]}", "error LH0603: `wrap` cannot be said"),
         (
             "  - {id: a, type: call, fn: seed, args: {k: '{% if x %}y{% endif %}'}}",
             "error LH0603: a template with statements",

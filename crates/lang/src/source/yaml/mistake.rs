@@ -120,11 +120,11 @@ fn mistake(kind: &ErrorKind, text: &str, at: usize) -> Mistake {
             ["a comma or a closing bracket is missing", "before this", "separate the values with commas"]
         }
         K::InvalidTrailingDoubleQuotedScalar | K::InvalidTrailingSingleQuotedScalar => [
-            "text goes on after a closing quote",
+            "text continues after a closing quote",
             "this is outside of the quotes",
             "put the quotes around the whole text",
         ],
-        K::UnexpectedCharacter { .. } => ["a text can not start with this character", "here", "put the text in quotes"],
+        K::UnexpectedCharacter { .. } => ["a text cannot start with this character", "here", "put the text in quotes"],
         K::InvalidIndentation
         | K::InvalidBlockScalarIndent
         | K::InvalidQuotedScalarIndent
@@ -167,7 +167,7 @@ fn mistake(kind: &ErrorKind, text: &str, at: usize) -> Mistake {
 /// The parser points at the opening quote; the escape is somewhere after it.
 fn bad_escape(text: &str, at: usize) -> Mistake {
     let words = [
-        "a backslash is followed by something it can not escape",
+        "a backslash is followed by something it cannot escape",
         "not an escape",
         "write `\\\\` for a backslash, or use single quotes",
     ];

@@ -105,7 +105,7 @@ async fn drive_by(attempt: &Attempt, prompt: &str, choice: &Choice) -> Done {
     drive::drive(attempt, driver, choice, prompt).await
 }
 
-/// An agent that is not there is nothing that trying again mends.
+/// An agent that is not there is nothing that trying again fixes.
 fn missing(shared: &Shared, missing: &Missing) -> Done {
     let place = shared.options.member.host.as_ref().map_or_else(String::new, |host| {
         format!(

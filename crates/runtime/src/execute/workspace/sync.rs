@@ -1,5 +1,5 @@
 //! The files of a run on their way from one machine to another: sent after each attempt that used them, made again where the run
-//! goes on.
+//! continues.
 //!
 //! **Invariant:** a commit that the result of an attempt names was sent before. That it could not be sent fails no attempt, and is
 //! told. The name under which files are sent holds the event that gave the last machine up: who is late writes beside others.
@@ -51,7 +51,7 @@ impl Baggage {
     }
 }
 
-/// Where an attempt works, once its files are there; in its place, why it can not begin.
+/// Where an attempt works, once its files are there; in its place, why it cannot begin.
 pub(crate) async fn arrive(attempt: &Attempt) -> Result<Option<PathBuf>, Box<Done>> {
     let Some((carried, left_at)) = &attempt.baggage.comes_from else { return Ok(None) };
     match rebuilt(attempt, carried, *left_at).await {
@@ -59,7 +59,7 @@ pub(crate) async fn arrive(attempt: &Attempt) -> Result<Option<PathBuf>, Box<Don
         Err(Trouble::Stopped) => Err(Box::new(Done::unspent(ErrorClass::Failed, "stopped"))),
         Err(trouble) => Err(Box::new(Done::unspent(
             ErrorClass::Transient,
-            format!("the files of the run can not be made again from commit {}: {trouble}", carried.commit),
+            format!("the files of the run cannot be made again from commit {}: {trouble}", carried.commit),
         ))),
     }
 }

@@ -102,7 +102,7 @@ impl Making<'_> {
         }
     }
 
-    /// Goes on with what an earlier life of this worker has begun: with its agent, if that has outlived it.
+    /// Continues with what an earlier life of this worker has begun: with its agent, if that has outlived it.
     async fn go_on(&mut self, stop: &CancellationToken) -> Result<bool, Error> {
         let (path, attempt) = self.attempt.clone();
         if self.shared.artifacts.has_agent(&self.task.run, &path, attempt) {
@@ -120,7 +120,7 @@ impl Making<'_> {
         let planner = Planner { plan: &self.loaded.plan.0, index: &self.loaded.plan.1 };
         let Some(start) = start_of(planner, &self.loaded.state, &self.attempt.0) else { return Ok(false) };
         let cancel = CancellationToken::new();
-        // Whatever ends this, nothing goes on that nobody listens to.
+        // Whatever ends this, nothing continues that nobody listens to.
         let _end = cancel.clone().drop_guard();
         let (done, mut finished) = mpsc::unbounded_channel();
         let promise = Promise::default();
@@ -156,7 +156,7 @@ impl Making<'_> {
         }
     }
 
-    /// Reads what was recorded meanwhile. A store that can not be reached is asked again; that this worker is shut out, or does not hold
+    /// Reads what was recorded meanwhile. A store that cannot be reached is asked again; that this worker is shut out, or does not hold
     /// anything of the run any more, is an error.
     async fn catch_up(&mut self) -> Result<(), Error> {
         let run = &self.task.run;
@@ -173,7 +173,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Tells what became of the attempt. While the store can not be reached it is told again, unless this worker is to stop.
+    /// Tells what became of the attempt. While the store cannot be reached it is told again, unless this worker is to stop.
     async fn report(&self, event: &Event, stop: &CancellationToken) -> Result<(), Error> {
         let mut text = serde_json::to_string(event).map_err(Error::encoding)?;
         if text.len() > REPORT_BYTES_MAX {

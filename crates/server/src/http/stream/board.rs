@@ -156,7 +156,7 @@ impl Pieces for Viewer {
             }
             tokio::select! {
                 () = self.stop.cancelled() => return None,
-                // Who is too far behind begins anew, with the list.
+                // Who is too far behind begins again, with the list.
                 piece = self.rows.recv() => return piece.ok(),
                 known = self.open.changed() => known.ok()?,
                 () = tokio::time::sleep(SIGN_OF_LIFE) => return Some(Bytes::from_static(b": \n\n")),

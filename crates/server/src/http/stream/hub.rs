@@ -247,7 +247,7 @@ impl Watcher {
         }
     }
 
-    /// A page of the journal, for somebody who is behind. Who can not be told now comes back.
+    /// A page of the journal, for somebody who is behind. Who cannot be told now comes back.
     async fn caught_up(&mut self) -> Option<Bytes> {
         match self.engine.events(&self.feed.run, self.place.seq, PAGE).await {
             Ok(page) => {

@@ -88,7 +88,7 @@ impl Tail {
     fn lines(&mut self) -> Option<Vec<Vec<u8>>> {
         let size = size(&self.file)?;
         if size < self.bytes {
-            // It is written anew, and says the same again.
+            // It is written again, and says the same again.
             (self.bytes, self.next) = (0, 0);
         }
         if size == self.bytes {

@@ -56,7 +56,7 @@ pub(crate) struct Driven {
     /// Limits that were reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) limits_reached: Vec<String>,
-    /// Why it does not go on.
+    /// Why it does not continue.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) why: Vec<Explanation>,
@@ -66,7 +66,7 @@ pub(crate) struct Driven {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) questions: Vec<Asked>,
-    /// Whether a human must decide before it goes on.
+    /// Whether a human must decide before it continues.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) human_approval_required: bool,
 }

@@ -12,7 +12,7 @@ use crate::mcp::tool::{Call, Problem, Reply};
 /// Gates that are put to a person in one call; after that the client asks again.
 const GATES_MAX: usize = 10;
 
-/// The picture as a reply. If only a person can make it go on, and the client can ask them, they are asked first.
+/// The picture as a reply. If only a person can make it continue, and the client can ask them, they are asked first.
 pub(crate) async fn reply(call: &Call, mut handed: Handed) -> Result<Reply, Problem> {
     for _ in 0..GATES_MAX {
         let Some(asked) = handed.questions.first().filter(|_| handed.ready.is_empty()) else { break };
@@ -29,7 +29,7 @@ pub(crate) async fn reply(call: &Call, mut handed: Handed) -> Result<Reply, Prob
     Ok(Reply::Done(handout::text(&handed), handout::data(&handed)))
 }
 
-/// Goes on with a call that was answered by a question: with its run, as it stands now, whatever the call was.
+/// Continues with a call that was answered by a question: with its run, as it stands now, whatever the call was.
 pub(crate) async fn taken_up(call: &Call, run: &str) -> Result<Reply, Problem> {
     let (run, loaded) = call.desk.load(run).await?;
     if loaded.state.is_hosted() { next(call, &run).await } else { status::reply(call, &run).await }

@@ -11,7 +11,7 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "retry",
     title: "Take a failed run up again",
-    about: "Starts a failed or cancelled run again. Steps that are done keep their results; with `from`, that step and what follows it are done anew.",
+    about: "Starts a failed or cancelled run again. Steps that are done keep their results; with `from`, that step and what follows it are done again.",
     nature: Nature::Adds,
     schema: schema::<Args>,
     call: |call| Box::pin(retry(call)),

@@ -23,8 +23,8 @@ const WAIT_S_MAX: u64 = 3600;
 pub(crate) const TOOL: Tool = Tool {
     name: "run",
     title: "Run a workflow by the engine",
-    about: "Runs a workflow unattended: the ENGINE calls agents for its steps. Waits a while and answers how it stands; the run goes on by \
-            itself after that, `status` and `output` look at it. With `run` in the place of `workflow` it goes on with a run that stands still. \
+    about: "Runs a workflow unattended: the ENGINE calls agents for its steps. Waits a while and answers how it stands; the run continues by \
+            itself after that, `status` and `output` look at it. With `run` in the place of `workflow` it continues with a run that stands still. \
             Cancelling the call ends the waiting only; the tool `cancel` ends a run.",
     nature: Nature::Adds,
     schema: schema::<Args>,
@@ -43,7 +43,7 @@ struct Args {
     /// Inputs of the workflow by name, as `workflow_show` lists them.
     #[serde(default)]
     inputs: IndexMap<String, Json>,
-    /// In the place of a workflow: the id of a run to go on with.
+    /// In the place of a workflow: the id of a run to continue with.
     #[serde(default)]
     run: Option<String>,
     /// How long to wait for it, in seconds; 0 answers with the id at once.
@@ -59,7 +59,9 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
             call.desk.start(workflow, order, Driver::Engine, &call.caller).await?
         }
         (None, Some(run)) => going_on(&call, run).await?,
-        _ => return Err(Problem::new("give either `workflow`, what to run, or `run`, the id of what to go on with")),
+        _ => {
+            return Err(Problem::new("give either `workflow`, what to run, or `run`, the id of what to continue with"));
+        }
     };
     call.desk.drive(&run);
     let wait = Duration::from_secs(args.wait_seconds.unwrap_or(WAIT_S).min(WAIT_S_MAX));

@@ -16,7 +16,7 @@ pub(crate) const TOOL: Tool = Tool {
     name: "start",
     title: "Start a workflow, hosted",
     about: "Starts a workflow whose steps YOU do: answers with the first steps, each with its prompt and how to close it. \
-            Do them (a subagent each, side by side, is fine), `submit` each result, and go on until the status is `succeeded` or `failed`. \
+            Do them (a subagent each, side by side, is fine), `submit` each result, and continue until the status is `succeeded` or `failed`. \
             Commands and other fixed steps are done by the engine in between.",
     nature: Nature::Adds,
     schema: schema::<Args>,
@@ -35,7 +35,7 @@ struct Args {
     /// Inputs of the workflow by name, as `workflow_show` lists them.
     #[serde(default)]
     inputs: IndexMap<String, Json>,
-    /// An id of your own for the run: a call that is repeated with it goes on with the run that exists.
+    /// An id of your own for the run: a call that is repeated with it continues with the run that exists.
     #[serde(default)]
     id: Option<String>,
 }
@@ -53,6 +53,6 @@ async fn start(mut call: Call) -> Result<Reply, Problem> {
 }
 
 fn own(id: String) -> Result<RunId, Problem> {
-    let problem = || Problem::new(format!("`{id}` can not be an id: letters, digits, `-` and `_` make one"));
+    let problem = || Problem::new(format!("`{id}` cannot be an id: letters, digits, `-` and `_` make one"));
     RunId::new(id.clone()).ok_or_else(problem)
 }

@@ -33,7 +33,7 @@ struct Args {
     /// The result: a text, or a value that fits the schema of the step.
     #[serde(default)]
     output: Option<Json>,
-    /// In the place of a result: why the step can not be done.
+    /// In the place of a result: why the step cannot be done.
     #[serde(default)]
     error: Option<String>,
     /// Tokens that it took, if you know.

@@ -43,7 +43,7 @@ async fn create(mut call: Call) -> Result<Reply, Problem> {
     }
     if !is_name(&args.name) {
         return Err(Problem::new(format!(
-            "`{}` can not be the name of a workflow: 1 to 64 small letters, digits and single dashes between them",
+            "`{}` cannot be the name of a workflow: 1 to 64 small letters, digits and single dashes between them",
             args.name
         )));
     }
@@ -60,7 +60,7 @@ async fn create(mut call: Call) -> Result<Reply, Problem> {
         std::io::ErrorKind::AlreadyExists => {
             Problem::new(format!("there is a workflow `{}` already; `overwrite: true` replaces it", args.name))
         }
-        _ => Problem::new(format!("{} can not be written: {error}", file.display())),
+        _ => Problem::new(format!("{} cannot be written: {error}", file.display())),
     })?;
     let text = format!("saved as {}; start it with the tool `start` or `run`", file.display());
     let saved = Saved { checked: workflow_check::as_data(&report), name: args.name, file };

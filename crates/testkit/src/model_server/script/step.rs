@@ -124,7 +124,7 @@ pub(super) fn read(text: &str) -> Result<Step, String> {
     let (times, text_of_act) = times(text);
     let act = act(text_of_act)?;
     if matches!(act, Act::Set(_)) && times != Some(1) {
-        return Err("this holds for all steps after it and can not be repeated".to_owned());
+        return Err("this holds for all steps after it and cannot be repeated".to_owned());
     }
     Ok(Step { shown: text.to_owned(), times, act })
 }

@@ -32,7 +32,7 @@ describe("places in the picture", () => {
         ["tasks/cycle", 1],
       ]),
     );
-    // The first round of one item failed, and the second one mended it.
+    // The first round of one item failed, and the second one fixed it.
     expect([all.get("tasks/cycle/check")?.status, all.get("tasks/cycle/check")?.paths.length, all.get("legacy")?.status]).toEqual([
       "succeeded",
       4,
@@ -46,11 +46,11 @@ describe("places in the picture", () => {
 
   it("take the last round of each item, whichever comes first", () => {
     const step = (path: string, status: "failed" | "succeeded") => ({ path, status });
-    const mended = [step("tasks[0]/cycle[1]/check", "succeeded"), step("tasks[0]/cycle[0]/check", "failed")];
+    const fixed = [step("tasks[0]/cycle[1]/check", "succeeded"), step("tasks[0]/cycle[0]/check", "failed")];
     const status = (...steps: ReturnType<typeof step>[]) => nodeStates(places, steps, new Map()).get("tasks/cycle/check")?.status;
-    expect(status(...mended)).toBe("succeeded");
-    expect(status(...mended, step("tasks[1]/cycle[0]/check", "failed"))).toBe("failed");
-    const looked = nodeStates(places, mended, new Map([["tasks/cycle", 0]]));
+    expect(status(...fixed)).toBe("succeeded");
+    expect(status(...fixed, step("tasks[1]/cycle[0]/check", "failed"))).toBe("failed");
+    const looked = nodeStates(places, fixed, new Map([["tasks/cycle", 0]]));
     expect(looked.get("tasks/cycle/check")?.status).toBe("failed");
   });
 

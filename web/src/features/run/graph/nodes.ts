@@ -84,7 +84,7 @@ export function isShown(place: Place, turns: Turns): boolean {
 }
 
 /**
- * How a node stands: of all the steps it stands for, what matters most. Of a loop only the last round counts: it is there to mend
+ * How a node stands: of all the steps it stands for, what matters most. Of a loop only the last round counts: it is there to fix
  * what the one before left.
  */
 export interface NodeState {

@@ -30,7 +30,7 @@ export function RunActions({ head: { run, status } }: { head: Head }) {
         )}
         {is("paused") && (
           <Button look="main" disabled={tell.isPending} onClick={() => tell.mutate({ verb: "unpause" })}>
-            Go on
+            Continue
           </Button>
         )}
         {is("failed", "cancelled") && (
@@ -62,7 +62,7 @@ function CancelDialog({ close, confirm }: { close: () => void; confirm: (reason:
   const [reason, type] = useState("");
   return (
     <Dialog title="Cancel this run?" close={close}>
-      <p>What is under way is stopped. What is finished stays, and a cancelled run can be told to go on.</p>
+      <p>What is under way is stopped. What is finished stays, and a cancelled run can be told to continue.</p>
       <Field label="Why? It may be left empty" schema={undefined} text={reason} type={type} />
       <Actions>
         <Button look="quiet" onClick={close}>

@@ -1,4 +1,4 @@
-// Why the run does not go on, in words.
+// Why the run does not continue, in words.
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -21,10 +21,10 @@ export function WhyPanel() {
     const status = why.path === undefined ? "waiting" : fold?.steps.get(why.path)?.status;
     return status === undefined || status === "waiting" || status === "pending";
   };
-  // The sentences are as old as the last snapshot; those about steps that went on since are not true any more.
+  // The sentences are as old as the last snapshot; those about steps that continued since are not true any more.
   const known = (fold?.head.why ?? []).filter(waiting);
   const isStill = fold?.head.status === "waiting" || fold?.head.status === "paused" || fold?.head.status === "queued";
-  // What waits for a worker may wait for ever, so it is said although something else is at work.
+  // What waits for a worker may wait for ever, so it is said although something else is running.
   const all = isStill ? known : known.filter(({ path }) => path !== undefined && forWorker.has(path));
   if (all.length === 0) return null;
   return (

@@ -143,7 +143,7 @@ describe("a run that does other things", () => {
     expect((all.startOf("fetch") ?? 0) - start.started_at).toBe(2_000);
   });
 
-  it("is asked about a machine while an attempt waits for it, and the wait goes on", () => {
+  it("is asked about a machine while an attempt waits for it, and the wait continues", () => {
     const asked = [
       { event: "attempt_started", path: "fetch", attempt: 1, queued: ["host:beta"] },
       { event: "question_asked", path: "fetch", kind: "machine", text: "What now?" },

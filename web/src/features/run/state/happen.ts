@@ -29,7 +29,7 @@ const HANDLERS: Handlers = {
     fold.spans.begin(path, { attempt }, at, { host });
   },
   attempt_claimed(fold, { path, attempt, worker, host }, at) {
-    // A run that was held up because nothing was heard of this machine goes on.
+    // A run that was held up because nothing was heard of this machine continues.
     fold.stale = true;
     fold.waiting.delete(path);
     fold.open.add(path);
@@ -91,7 +91,7 @@ const HANDLERS: Handlers = {
   question_asked(fold, { path, kind, error }, at) {
     fold.stale = true;
     fold.wait(path, awaited(kind), at);
-    // Its attempt waits on while a person is asked where to go on.
+    // Its attempt waits on while a person is asked where to continue.
     if (kind === "machine") return;
     fold.change(path, { started_at: fold.startOf(path) ?? at, ...(error ? { error } : {}) });
     fold.spans.begin(path, "question", at);

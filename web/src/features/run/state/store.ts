@@ -64,7 +64,7 @@ export class RunStore {
     for (const listener of this.listeners) listener();
   }
 
-  /** Asks for a snapshot, and goes on from there. */
+  /** Asks for a snapshot, and continues from there. */
   async refresh(): Promise<void> {
     const asked = performance.now();
     try {
@@ -95,7 +95,7 @@ export class RunStore {
   private failed(error: Error): void {
     const status = error instanceof ApiError ? error.problem.status : 0;
     const passes = status === 0 || status >= 500;
-    // A page that shows something goes on showing it; it says by itself that the connection is lost.
+    // A page that shows something continues showing it; it says by itself that the connection is lost.
     if (!this.fold || !passes) this.problem = error;
     if (passes && !this.ended) this.refreshSoon(AGAIN_MS);
     this.changed();

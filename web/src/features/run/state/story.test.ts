@@ -44,7 +44,7 @@ it("tells which machine does what, and what is missed", () => {
     "train: the files of the run were made again on alpha, from commit c0ffee1234",
     "train: the files it left could not be sent to where other machines find them: no remote",
     "train waits: no space is left",
-    "train goes on",
+    "train continues",
     "the run was brought back from an archive by jane",
   ]);
 });

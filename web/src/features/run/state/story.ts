@@ -28,17 +28,17 @@ export function story(envelope: Envelope): string {
     case "carry_failed":
       return `${event.path}: the files it left could not be sent to where other machines find them: ${event.why}`;
     case "attempt_delayed":
-      return event.why ? `${event.path} waits: ${event.why}` : `${event.path} goes on`;
+      return event.why ? `${event.path} waits: ${event.why}` : `${event.path} continues`;
     case "imported":
       return `the run was brought back from an archive${event.by ? ` by ${event.by}` : ""}`;
     case "attempt_adopted":
-      return `${event.path} was at work all the time`;
+      return `${event.path} was running all the time`;
     case "claimed":
       return `${event.path} was taken by ${event.by}`;
     case "heartbeat_seen":
       return `${event.path} is alive${event.hint ? `: ${event.hint}` : ""}`;
     case "handed_back":
-      return `${event.path} was given back, and is offered anew`;
+      return `${event.path} was given back, and is offered again`;
     case "files_kept":
       return `${event.path}: the files it works on were recorded`;
     case "files_restored":
@@ -70,7 +70,7 @@ export function story(envelope: Envelope): string {
     case "wait_started":
       return event.signal === undefined ? `${event.path} sleeps` : `${event.path} waits for the signal ${event.signal}`;
     case "step_ended":
-      return `${event.path} ${event.end.status}${event.end.tolerated ? ", and the run goes on" : ""}`;
+      return `${event.path} ${event.end.status}${event.end.tolerated ? ", and the run continues" : ""}`;
     case "rewound":
       return `${event.path} goes back to ${event.to}`;
     case "limit_reached":
@@ -82,17 +82,17 @@ export function story(envelope: Envelope): string {
     case "paused":
       return "paused: nothing new starts";
     case "unpaused":
-      return "goes on";
+      return "continues";
     case "reopened":
       return `starts again${event.from ? ` from ${event.from}` : ""}; finished steps are kept`;
     case "run_finished":
       return `the run is over: ${event.outcome}${event.message ? `, ${event.message}` : ""}`;
     case "timer_fired":
-      return `the timer ${String(event["timer"])} went off`;
+      return `the timer ${String(event["timer"])} fired`;
     case "signalled":
       return `the signal ${String(event["name"])} arrived`;
     case "routed":
-      return `${String(event["path"])} goes on to ${String(event["to"])}`;
+      return `${String(event["path"])} continues to ${String(event["to"])}`;
     case "signal_refused":
     case "refused":
       return `${String(event["what"] ?? event["name"])} was refused: ${String(event["why"])}`;
@@ -131,7 +131,7 @@ export const SKIPPED: Record<string, string> = {
 };
 
 function said(answer: unknown): string {
-  if (typeof answer === "string") return { approve: "yes", skip: "go on without it", timed_out: "nobody, in time" }[answer] ?? answer;
+  if (typeof answer === "string") return { approve: "yes", skip: "continue without it", timed_out: "nobody, in time" }[answer] ?? answer;
   const [kind, fields] = Object.entries(answer as Record<string, { reason?: string; value?: unknown }>)[0] ?? ["", {}];
   if (kind === "deny") return fields.reason ? `no, ${fields.reason}` : "no";
   return kind === "edit" ? "yes, with another value" : JSON.stringify(fields.value);

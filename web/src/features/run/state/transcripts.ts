@@ -60,7 +60,7 @@ export class Transcripts {
         this.changed();
       }
     } catch {
-      // The page says itself that the server can not be reached, and reads on when it can.
+      // The page says itself that the server cannot be reached, and reads on when it can.
     } finally {
       this.reading.delete(id);
     }

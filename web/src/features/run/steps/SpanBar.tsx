@@ -1,4 +1,4 @@
-// When a step was at work, seen against the whole run.
+// When a step was running, seen against the whole run.
 
 import type { Path, Span } from "../../../api/types";
 import { by, duration } from "../../../ui/format";

@@ -74,7 +74,7 @@ impl Names {
     }
 
     fn unknown(&self, reference: &Reference<'_>, word: &str) -> Diagnostic {
-        let message = format!("`{}` can not be read here", reference.path);
+        let message = format!("`{}` cannot be read here", reference.path);
         let known = self.nodes.keys().map(String::as_str);
         Diagnostic::error("LH0303", reference.span, message)
             .label("unknown name")

@@ -105,7 +105,7 @@ fn one_of<'n>(reader: &mut Reader<'n, '_>, keys: [&str; 2], words: &[&str]) -> O
     if words.contains(&word) {
         return Some(node);
     }
-    let message = format!("`{key}` can not be `{word}`");
+    let message = format!("`{key}` cannot be `{word}`");
     let list = |known: &[&str]| Some(format!("it can be: {}", known.join(", ")));
     reader.report(broken_rule(node.span, message, "unknown word").did_you_mean(word, words.iter().copied(), list));
     None

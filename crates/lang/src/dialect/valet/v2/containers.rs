@@ -177,7 +177,7 @@ fn loop_name(reader: &mut Reader<'_, '_>, key: &str, default: &str) -> Node {
     let word = written.scalar().unwrap_or_default();
     if !is_name(word) {
         let help = "a name is a letter or `_`, then letters, digits and `_`";
-        reader.report(broken_rule(written.span, format!("`{word}` can not be a name"), "not a name").help(help));
+        reader.report(broken_rule(written.span, format!("`{word}` cannot be a name"), "not a name").help(help));
         return Node::plain(span, default);
     }
     if value_name(word) != word {

@@ -192,7 +192,7 @@ impl Output<'_> {
     }
 }
 
-/// The native name under which a step publishes its output, if it does. Steps whose id can not be a
+/// The native name under which a step publishes its output, if it does. Steps whose id cannot be a
 /// name are read through `steps`, unless they stand where `steps` does not reach.
 pub(super) fn published(names: &Names, key: &str, producer: &Producer) -> Option<String> {
     let name = names.output_name(key);
@@ -202,7 +202,7 @@ pub(super) fn published(names: &Names, key: &str, producer: &Producer) -> Option
 }
 
 fn unreadable(reference: &Reference<'_>, help: &str, out: &mut Vec<Diagnostic>) -> String {
-    let message = format!("`{}` can not be read here", reference.path);
+    let message = format!("`{}` cannot be read here", reference.path);
     out.push(Diagnostic::error("LH0303", reference.span, message).label("unknown name").help(help));
     quoted("")
 }

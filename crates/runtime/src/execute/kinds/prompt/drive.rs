@@ -126,7 +126,7 @@ fn meter(total: Option<event::Usage>) -> Meter {
     }
 }
 
-/// Starts the agent. What can not be started has cost nothing.
+/// Starts the agent. What cannot be started has cost nothing.
 async fn begin(
     attempt: &Attempt,
     agent: &'static dyn Agent,
@@ -157,7 +157,7 @@ async fn begin(
             Some(_) => return Err(refused(ErrorClass::Failed, "stopped".to_owned())),
             None => attempt.delayed(None),
         }
-        let message = |error| format!("{} can not be started: {error}", agent.name());
+        let message = |error| format!("{} cannot be started: {error}", agent.name());
         return started.map_err(|error| refused(ErrorClass::Transient, message(error)));
     }
 }
@@ -185,7 +185,7 @@ async fn come_back(
     teller: &mut Teller<'_>,
 ) -> Result<Option<Exit>, shim::Error> {
     let found = match shim.attach().await {
-        // Whose attempt this was lost it and is not dead: before anybody goes on, its agent must have ended.
+        // Whose attempt this was lost it and is not dead: before anybody continues, its agent must have ended.
         Err(shim::Error::Held { .. }) => shim.end(Stopped::Cancelled).await?,
         found => found?,
     };

@@ -9,7 +9,7 @@ use longhaul_core::plan::ErrorClass;
 use crate::execute::kinds::{Attempt, Done};
 use crate::execute::workspace::tree::{Tree, Trouble};
 
-/// Puts back and records what the turn says; in its place, why the turn can not begin.
+/// Puts back and records what the turn says; in its place, why the turn cannot begin.
 pub(super) async fn files(attempt: &Attempt) -> Result<(), Box<Done>> {
     let turn = &attempt.start.turn;
     if !turn.keep || (attempt.adopted && attempt.is_kept) {
@@ -59,18 +59,18 @@ fn tell(attempt: &Attempt, event: impl FnOnce(longhaul_core::path::StepPath, u32
     attempt.news.tell(event(attempt.start.path.clone(), attempt.start.attempt));
 }
 
-/// What can not be recorded is not begun: an interruption would find nothing to put back.
+/// What cannot be recorded is not begun: an interruption would find nothing to put back.
 fn unkept(trouble: &Trouble) -> Done {
     let remedy = match trouble {
         Trouble::Stopped => return Done::unspent(ErrorClass::Failed, "stopped"),
         Trouble::NoWorkTree(_) => "; `git init` makes it one, or write `on_interrupt: continue`",
         Trouble::Git(_) => "",
     };
-    Done::unusable(ErrorClass::Invalid, format!("`on_interrupt: restore` can not be held to: {trouble}{remedy}"))
+    Done::unusable(ErrorClass::Invalid, format!("`on_interrupt: restore` cannot be held to: {trouble}{remedy}"))
 }
 
 /// As if it was interrupted again: whatever comes next must put the files back first.
 fn stuck(trouble: &Trouble) -> Done {
     let class = if *trouble == Trouble::Stopped { ErrorClass::Failed } else { ErrorClass::Lost };
-    Done::unspent(class, format!("the files can not be put back: {trouble}"))
+    Done::unspent(class, format!("the files cannot be put back: {trouble}"))
 }

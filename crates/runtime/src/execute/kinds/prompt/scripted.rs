@@ -69,7 +69,7 @@ fn write_down(attempt: &Attempt, number: u64, entry: &Entry) -> io::Result<()> {
 
 fn answered(workspace: &Path, reply: Reply) -> Done {
     if let Err(error) = write_all(workspace, &reply) {
-        return Done::failed(ErrorClass::Failed, format!("a file can not be written: {error}"));
+        return Done::failed(ErrorClass::Failed, format!("a file cannot be written: {error}"));
     }
     let mut done = Done::with(Json::String(reply.text));
     done.result.usage = Some(Usage {

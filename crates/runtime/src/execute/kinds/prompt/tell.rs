@@ -32,7 +32,7 @@ pub(super) struct Teller<'a> {
     model: Option<String>,
     /// What was last said about its silence.
     said: String,
-    /// What goes on in the background, as the journal knows it.
+    /// What continues in the background, as the journal knows it.
     waits_for: Option<String>,
     /// How long it was silent when it was asked to stop.
     silence: Option<String>,
@@ -101,17 +101,17 @@ impl<'a> Teller<'a> {
         tokio::task::yield_now().await;
     }
 
-    /// The agent has answered and something of it goes on in the background, or does so no longer; said once.
+    /// The agent has answered and something of it continues in the background, or does so no longer; said once.
     pub(super) fn waits(&mut self, tasks: Option<String>) {
         if tasks != self.waits_for {
-            let why = tasks.as_ref().map(|tasks| format!("it has answered, and {tasks} goes on in the background"));
+            let why = tasks.as_ref().map(|tasks| format!("it has answered, and {tasks} continues in the background"));
             let (path, attempt) = (self.attempt.start.path.clone(), self.attempt.start.attempt);
             self.attempt.news.tell(Event::AttemptDelayed { path, attempt, why });
             self.waits_for = tasks;
         }
     }
 
-    /// What goes on in the background is ended, since it shows no sign of life.
+    /// What continues in the background is ended, since it shows no sign of life.
     pub(super) fn gives_up(&mut self) {
         if let Some(tasks) = self.waits_for.take() {
             let text = format!("{tasks} showed no sign of life in the background and was ended; the answer stands");
@@ -164,7 +164,7 @@ impl<'a> Teller<'a> {
         self.attempt.news.tell(Event::SessionSeen { path, attempt, session, thread });
     }
 
-    /// The agent does not know the conversation any more, so nobody goes on with it: the work begins in a new one.
+    /// The agent does not know the conversation any more, so nobody continues with it: the work begins in a new one.
     fn forget(&self, session: &Session) {
         let session = Session { resumes: false, compacts: false, ..session.clone() };
         self.seen(session);
@@ -249,7 +249,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// What a person has to mend says with whom: "Please run /login" could mean any agent.
+/// What a person has to fix says with whom: "Please run /login" could mean any agent.
 fn named(agent: &str, class: ErrorClass, message: String) -> String {
     let is_theirs = matches!(class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
     if is_theirs && !message.to_lowercase().contains(agent) { format!("{agent}: {message}") } else { message }

@@ -71,8 +71,8 @@ fn judged(attempt: &Attempt, output: &Output) -> Done {
 fn said(answer: Answer, stderr: &str) -> Done {
     let mut done = Done::with(answer.output);
     done.failure = answer.failure.map(|mut failure| {
-        // A server that can not be talked to has mostly said why.
-        if done.result.output == Json::Null && failure.message.starts_with("the tool server can not") {
+        // A server that cannot be talked to has mostly said why.
+        if done.result.output == Json::Null && failure.message.starts_with("the tool server cannot") {
             failure.message = with_reason(failure.message, stderr);
         }
         failure

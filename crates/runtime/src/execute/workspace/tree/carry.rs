@@ -1,6 +1,6 @@
 //! The files of a work tree where other machines can fetch them, and made again from there.
 //!
-//! Each record under a name has the one before it as a parent, and a remote takes only what goes on from what it has. So whoever
+//! Each record under a name has the one before it as a parent, and a remote takes only what continues from what it has. So whoever
 //! can fetch the newest can fetch all of them, and nobody who is late takes one away.
 //!
 //! **Invariant:** a checkout's own files, index, HEAD and branches are only read; files are made again in a work tree of their own.

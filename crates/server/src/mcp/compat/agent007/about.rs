@@ -68,7 +68,7 @@ async fn help(mut call: Call) -> Result<Reply, Problem> {
 
 async fn health(mut call: Call) -> Result<Reply, Problem> {
     let NoArgs {} = call.arguments()?;
-    // Whoever can not read the store is not well.
+    // Whoever cannot read the store is not well.
     call.desk.engine().list(longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() }).await?;
     Ok(told(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "mode": "hosted-mcp"})))
 }

@@ -52,7 +52,7 @@ pub(super) const WORKFLOW_SUBMIT_STEP: Tool = Tool {
 pub(super) const WORKFLOW_RESUME: Tool = Tool {
     name: "agent007_workflow_resume",
     title: "agent007: resume a run",
-    about: "Lets the engine go on with a run that it drives and that stands still. A hosted session goes on with agent007_workflow_next instead.",
+    about: "Lets the engine continue with a run that it drives and that stands still. A hosted session continues with agent007_workflow_next instead.",
     nature: Nature::Takes,
     schema: schema::<SessionArgs>,
     call: |call| Box::pin(resume(call)),

@@ -41,7 +41,7 @@ fn message(status: &str, ready: usize, error: Option<&str>) -> String {
     match status {
         "ready" if ready == 0 => "steps are to be taken; call agent007_workflow_next".to_owned(),
         "ready" => format!("{ready} step(s) to do; submit each result with agent007_workflow_submit_step"),
-        "awaiting-approval" => "a human decides before the run goes on; see approval_gate".to_owned(),
+        "awaiting-approval" => "a human decides before the run continues; see approval_gate".to_owned(),
         "succeeded" => "the workflow is complete".to_owned(),
         "failed" => format!("the workflow failed: {}", error.unwrap_or_default()),
         _ => "results are waited for; agent007_workflow_next gives you the open steps again".to_owned(),

@@ -79,7 +79,7 @@ fn instructions(run: &RunId) -> Value {
         "submit": format!("Hand each result in with agent007_workflow_submit_step (session {run}); its answer has the next steps."),
         "approval": "If approval_gate is there, follow its STOP_INSTRUCTIONS. A human decides, never you.",
         "resume": format!("After an interruption call agent007_workflow_next (session {run}): it gives you the open steps again."),
-        "finish": "Go on until progress.status is succeeded or failed.",
+        "finish": "Continue until progress.status is succeeded or failed.",
     })
 }
 

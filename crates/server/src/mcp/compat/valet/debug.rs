@@ -65,9 +65,9 @@ fn actions(status: &str) -> Vec<&'static str> {
         }
         "failed" => vec![
             "get_execution_steps shows what every step left",
-            "put it right, then `longhaul retry` goes on from the failed step; run_workflow starts anew",
+            "put it right, then `longhaul retry` continues from the failed step; run_workflow starts again",
         ],
-        "cancelled" => vec!["run_workflow starts anew; `longhaul retry` takes it up where it was"],
+        "cancelled" => vec!["run_workflow starts again; `longhaul retry` takes it up where it was"],
         "completed" => vec!["nothing: get_execution has the outputs"],
         "pending" => vec!["wait; if nothing happens, start `longhaul worker`"],
         _ => vec!["wait, and look again with get_execution", "or call cancel_execution"],

@@ -61,16 +61,16 @@ struct Run {
 /// Where a run would work. Runs of this engine work in the folder of their project, so none of it can be chosen.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Repository {
-    /// Can not be chosen here: runs work in the folder of the project.
+    /// Cannot be chosen here: runs work in the folder of the project.
     #[serde(default)]
     repo_url: Option<String>,
-    /// Can not be chosen here: runs work in the folder of the project.
+    /// Cannot be chosen here: runs work in the folder of the project.
     #[serde(default)]
     repo_branch: Option<String>,
-    /// Can not be chosen here: runs work in the folder of the project.
+    /// Cannot be chosen here: runs work in the folder of the project.
     #[serde(default)]
     repo_ref: Option<String>,
-    /// Can not be chosen here: runs work in the folder of the project.
+    /// Cannot be chosen here: runs work in the folder of the project.
     #[serde(default)]
     source_repo_full_name: Option<String>,
 }

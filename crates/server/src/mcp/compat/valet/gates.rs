@@ -28,7 +28,7 @@ pub(super) const ACTIONS: &[Action] = &[
     Action::new::<Approve>(
         "approve_execution",
         "Passes on what a HUMAN decided about a run that waits for an approval. The resume token is the one that `get_execution` gives. \
-         A run can not approve itself.",
+         A run cannot approve itself.",
         Nature::Ends,
         |call| Box::pin(approve(call)),
     ),
@@ -42,7 +42,7 @@ pub(super) const ACTIONS: &[Action] = &[
 struct Approve {
     /// The id of the run.
     execution_id: String,
-    /// Whether it goes on.
+    /// Whether it continues.
     approve: bool,
     /// The token of what is asked.
     resume_token: String,

@@ -25,7 +25,7 @@ pub(super) const ACTIONS: &[Action] = &[
     ),
     Action::new::<Review>(
         "review_workflow_proposal",
-        "Approves or rejects a pending proposal. Whoever proposed it can not approve it.",
+        "Approves or rejects a pending proposal. Whoever proposed it cannot approve it.",
         Nature::Ends,
         |call| Box::pin(review(call)),
     )
@@ -57,7 +57,7 @@ struct Create {
     /// What changes, in words or as a diff.
     #[serde(default)]
     diff_text: Option<String>,
-    /// When it can not be applied any more, as `2026-12-24T18:00:00Z`; in 14 days unless you say.
+    /// When it cannot be applied any more, as `2026-12-24T18:00:00Z`; in 14 days unless you say.
     #[serde(default)]
     expires_at: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Triggers: listing, making, letting one go off, taking one away.
+//! Triggers: listing, making, letting one fire, taking one away.
 
 use longhaul_core::Json;
 use longhaul_core::shelf::Arming;
@@ -15,18 +15,18 @@ use crate::mcp::tool::{Call, Nature, Problem};
 pub(super) const ACTIONS: &[Action] = &[
     Action::new::<List>(
         "list_triggers",
-        "Triggers, with the next time of those that go off by themselves.",
+        "Triggers, with the next time of those that fire by themselves.",
         Nature::Looks,
         |call| Box::pin(list(call)),
     ),
     Action::new::<Sync>(
         "sync_trigger",
-        "Makes a trigger, or changes the one with this name. Schedules go off while `longhaul worker` is at work.",
+        "Makes a trigger, or changes the one with this name. Schedules fire while `longhaul worker` is running.",
         Nature::Takes,
         |call| Box::pin(sync(call)),
     )
     .guarded(),
-    Action::new::<Run>("run_trigger", "Lets a trigger go off now.", Nature::Adds, |call| Box::pin(run(call))),
+    Action::new::<Run>("run_trigger", "Lets a trigger fire now.", Nature::Adds, |call| Box::pin(run(call))),
     Action::new::<Which>("delete_trigger", "Takes a trigger away.", Nature::Ends, |call| Box::pin(delete(call)))
         .medium()
         .guarded(),
@@ -41,7 +41,7 @@ struct List {
     /// Only of this type: manual, schedule or webhook.
     #[serde(default, rename = "type")]
     kind: Option<String>,
-    /// Only those that go off, or only those that do not.
+    /// Only those that fire, or only those that do not.
     #[serde(default)]
     enabled: Option<bool>,
 }
@@ -60,7 +60,7 @@ struct Sync {
     clear_workflow_link: bool,
     /// What it is called; no two are called the same.
     name: String,
-    /// Whether it goes off.
+    /// Whether it fires.
     #[serde(default)]
     enabled: Option<bool>,
     /// manual, schedule or webhook.
@@ -225,7 +225,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
     let (id, armed) = shelf.trigger(&args.trigger_id).ok_or_else(|| Problem(shelf.no_trigger(&args.trigger_id).0))?;
     let trigger = &armed.trigger;
     let Some(workflow) = &trigger.workflow else {
-        return Err(Problem::new(format!("`{}` starts no workflow; it goes off at its times alone", trigger.name)));
+        return Err(Problem::new(format!("`{}` starts no workflow; it fires at its times alone", trigger.name)));
     };
     if !trigger.enabled {
         return Err(Problem::new(format!("the trigger `{}` is disabled; `sync_trigger` enables it", trigger.name)));

@@ -36,7 +36,7 @@ pub(super) const ACTIONS: &[Action] = &[
     .guarded(),
     Action::new::<Which>(
         "delete_workflow",
-        "Takes a workflow off the shelf. Runs go on; triggers that start it find nothing.",
+        "Takes a workflow off the shelf. Runs continue; triggers that start it find nothing.",
         Nature::Ends,
         |call| Box::pin(delete(call)),
     )

@@ -1,4 +1,4 @@
-//! `workflow_cancel` and `workflow_sweep_idle`: the ends of runs that nobody goes on with.
+//! `workflow_cancel` and `workflow_sweep_idle`: the ends of runs that nobody continues with.
 
 use longhaul_core::Json;
 use longhaul_core::id::RunId;

@@ -1,6 +1,6 @@
 //! `wb_init`, which comes before everything else.
 //!
-//! **Invariant:** that a client has registered is on disk before it is told so: a server that was started anew knows it, too.
+//! **Invariant:** that a client has registered is on disk before it is told so: a server that was started again knows it, too.
 
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ pub(super) async fn registered(call: &Call, arguments: rmcp::model::JsonObject) 
         return Err(Problem::new("`session_id` is blank; give the id of your session"));
     }
     let session = Session { client: call.caller.client.clone(), session_id: args.session_id };
-    keep(call, &session).map_err(|error| Problem::new(format!("the session can not be kept: {error}")))?;
+    keep(call, &session).map_err(|error| Problem::new(format!("the session cannot be kept: {error}")))?;
     let swept = cancel::sweep(call).await?;
     Ok(told(json!({
         "type": "session", "status": "ok", "session_id": session.session_id, "harness_id": args.harness_id,

@@ -1,4 +1,4 @@
-//! What work-buddy answers about a run: the step that is to be done, the end, or why it does not go on.
+//! What work-buddy answers about a run: the step that is to be done, the end, or why it does not continue.
 
 use longhaul_core::event::Ended;
 use longhaul_core::id::RunId;
@@ -119,7 +119,7 @@ impl Picture<'_> {
         data
     }
 
-    /// Nothing is the client's to do: the engine is at work, or a person is asked. The original knows neither.
+    /// Nothing is the client's to do: the engine is running, or a person is asked. The original knows neither.
     fn waiting(&self) -> Value {
         let asks = |asked: &longhaul_core::view::Asked| json!({"step_id": step_name(&asked.path), "question": asked.text, "content": asked.output});
         let questions: Vec<Value> = self.handed.questions.iter().map(asks).collect();

@@ -91,7 +91,7 @@ fn alias(reader: &mut Reader<'_, '_>, keys: [&str; 2], default: &str) -> Node {
     if is_name(word) {
         return written.clone();
     }
-    reader.report(broken_rule(written.span, format!("`{word}` can not be a name"), "not a name"));
+    reader.report(broken_rule(written.span, format!("`{word}` cannot be a name"), "not a name"));
     Node::plain(span, default)
 }
 

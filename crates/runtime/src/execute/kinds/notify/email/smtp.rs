@@ -54,7 +54,7 @@ struct Talk<S> {
 }
 
 impl Talk<TcpStream> {
-    /// Agrees with the server to go on under TLS.
+    /// Agrees with the server to continue under TLS.
     async fn leave_the_open(mut self) -> Result<TcpStream, Failure> {
         let offered = self.introduce().await?;
         if !offered.iter().any(|line| line.eq_ignore_ascii_case("STARTTLS")) {
@@ -63,7 +63,7 @@ impl Talk<TcpStream> {
         self.say("STARTTLS", 220).await?;
         if !self.stream.buffer().is_empty() {
             // Somebody in between wants it to be taken for what the server says in private.
-            return Err(Failure::new(ErrorClass::Failed, "the mail server went on in the open after STARTTLS"));
+            return Err(Failure::new(ErrorClass::Failed, "the mail server continued in the open after STARTTLS"));
         }
         Ok(self.stream.into_inner())
     }
@@ -156,5 +156,5 @@ fn refused(code: Option<u16>, answer: &str) -> Failure {
 }
 
 fn broken(error: &io::Error) -> Failure {
-    Failure::new(ErrorClass::Transient, format!("the mail server can not be reached: {error}"))
+    Failure::new(ErrorClass::Transient, format!("the mail server cannot be reached: {error}"))
 }

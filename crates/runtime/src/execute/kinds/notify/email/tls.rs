@@ -24,7 +24,7 @@ pub(super) async fn wrap(stream: TcpStream, server: &Server) -> Result<TlsStream
     let config = config(server.trust.as_deref())?;
     let wrapped = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
     wrapped.map_err(|error| {
-        Failure::new(ErrorClass::Failed, format!("the mail server can not be talked to in private: {error}"))
+        Failure::new(ErrorClass::Failed, format!("the mail server cannot be talked to in private: {error}"))
     })
 }
 
