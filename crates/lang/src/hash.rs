@@ -1,6 +1,6 @@
 //! Computes the two hashes of a text: that of its meaning, and that of its bytes.
 //!
-//! **Invariant:** texts that differ only in layout, comments or the order of keys have the same meaning. Valet gives
+//! **Invariant:** texts that differ only in layout, comments or the order of keys have the same meaning. A dialect can give
 //! a step without an id the id of its place, so writing that id changes nothing.
 
 use longhaul_core::Json;

@@ -40,7 +40,7 @@ pub struct CheckReport {
     pub dialect: Dialect,
     /// All findings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// The workflows in it; only a work-buddy store has more than one.
+    /// The workflows in it; a file of our own has one.
     pub workflows: Vec<Checked>,
 }
 

@@ -38,7 +38,7 @@ fn json(value: Value) -> Result<String, Error> {
     serde_json::to_string(&value).map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
 }
 
-/// Compares as workhorse does: two numbers as numbers, two texts as text, and never a number with a text.
+/// Compares two numbers as numbers, two texts as text, and never a number with a text.
 fn compare(left: Value, operator: &str, right: &str) -> Result<bool, Error> {
     let number = |text: &str| text.trim().replace('_', "").parse::<f64>().ok();
     let left = python(&left);

@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn a_changed_layout_has_a_new_number() {
         let lines: Vec<&str> = SOURCES.iter().flat_map(|source| source.lines()).filter(|line| declares(line)).collect();
-        let is_known = (LAYOUT, hash(&lines.join("\n"))) == (3, 0xb6f0_8515_6252_3540);
+        let is_known = (LAYOUT, hash(&lines.join("\n"))) == (4, 0x3f7e_74dd_b164_d697);
         assert!(is_known, "what a state holds has changed: raise LAYOUT and write {:#x} here", hash(&lines.join("\n")));
     }
 }

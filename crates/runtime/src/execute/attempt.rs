@@ -159,9 +159,9 @@ enum Reading {
     Program,
     /// An agent writes text around the value.
     Agent,
-    /// As workhorse reads the output of agents.
+    /// From the first brace of the output to the last.
     BetweenBraces,
-    /// As Valet reads the output of agents.
+    /// The first complete object of the output.
     FirstObject,
 }
 
