@@ -102,7 +102,7 @@ fn answer(answering: GivenAnswer, state: &State, caller: &Caller) -> Result<Mess
         Some(step) => step,
         None => only_question(state)?,
     };
-    let auth = if answering.secret.is_some() { Auth::Token } else { caller.auth };
+    let auth = if answering.secret.is_some() { Auth::Secret } else { caller.auth };
     let mut message = Message::answer(step, answering.answer, Caller { auth, ..caller.clone() });
     if let Message::Answer { comment, shown, key, .. } = &mut message {
         (*comment, *shown) = (answering.comment, answering.shown);

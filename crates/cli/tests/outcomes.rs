@@ -2,12 +2,8 @@
 //!
 //! **Invariant:** of commands that exclude each other, exactly one is applied, whichever process sends it.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod binary;
-
-use binary::project::{Project, RUN};
-use binary::told;
+use crate::binary::project::{Project, RUN};
+use crate::binary::told;
 use serde_json::{Value, json};
 
 const GATE: &str = "do:\n  - {id: go, approve: Continue?}\n  - {id: a, run: echo done}\n";

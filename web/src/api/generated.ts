@@ -2,23 +2,23 @@
 
 export interface components {
     schemas: {
-        /** @description What a server is. */
+        /** @description Information about a server. */
         About: {
-            /** @description Whether this server does the work of runs or only shows them. */
+            /** @description Whether this server drives runs, or only shows them. */
             drives: boolean;
             /**
              * Format: int64
-             * @description Its clock.
+             * @description The time of its clock.
              */
             now: number;
-            /** @description The folder whose workflows are shown. */
+            /** @description The folder of the project. */
             project: string;
-            /** @description What the one who asks may do. */
+            /** @description The role of the caller. */
             role?: components["schemas"]["Role"] | null;
-            /** @description Whether their token names nobody. */
+            /** @description Whether the caller's token names nobody. */
             shared?: boolean;
             store: string;
-            /** @description The person who asks; who runs the server, where their token names nobody. */
+            /** @description The caller. If the token names nobody, the user who runs the server. */
             user?: string | null;
             version: string;
         };
@@ -28,14 +28,14 @@ export interface components {
             /** @default null */
             comment: string | null;
             /**
-             * @description In the owner's place.
+             * @description Answer in the owner's place.
              * @default false
              */
             override: boolean;
             /** @description The step that asks. */
             path: string;
             /**
-             * @description The hash of what was shown.
+             * @description The hash of the text that the caller saw.
              * @default null
              */
             shown: string | null;
@@ -69,22 +69,22 @@ export interface components {
         Area: {
             /**
              * Format: double
-             * @description Down.
+             * @description The height.
              */
             height: number;
             /**
              * Format: double
-             * @description To the right.
+             * @description The width.
              */
             width: number;
             /**
              * Format: double
-             * @description Of the left side.
+             * @description The left side.
              */
             x: number;
             /**
              * Format: double
-             * @description Of the upper side.
+             * @description The upper side.
              */
             y: number;
         };
@@ -99,47 +99,47 @@ export interface components {
         /** @description The files of a run, by name. */
         Artifacts: {
             artifacts: components["schemas"]["Artifact"][];
-            /** @description Machines on which steps of the run left files that are not here. */
+            /** @description Machines with files of the run that are not here. */
             elsewhere?: string[];
         };
-        /** @description An attempt, and what can be asked for about it. */
+        /** @description An attempt, and the data that exists about it. */
         Attempt: {
-            /** @description Who made it, where an agent did. */
+            /** @description The agent that made it, if any. */
             agent?: string | null;
             /**
              * Format: uint32
-             * @description From 1.
+             * @description The number of the attempt, from 1.
              */
             attempt: number;
-            /** @description Whether the result is one of an earlier run. */
+            /** @description Whether the result comes from an earlier run. */
             cached?: boolean;
             /**
              * Format: int64
-             * @description When it was over.
+             * @description The time at which it ended.
              */
             ended_at?: number | null;
-            /** @description Why it failed. */
+            /** @description The failure, if it failed. */
             error?: components["schemas"]["Failure"] | null;
             /**
              * Format: int32
-             * @description Of a command.
+             * @description The exit code of a command.
              */
             exit_code?: number | null;
-            /** @description What can be asked for: `transcript`, `stdout`, `stderr`. */
+            /** @description The data that you can ask for: `transcript`, `stdout`, `stderr`. */
             has: string[];
-            /** @description The machine that made it, where several share a store. */
+            /** @description The machine that made it, if several machines share a store. */
             host?: string | null;
-            /** @description What it left. */
+            /** @description Its output. */
             output?: unknown;
-            /** @description What the agent was told. */
+            /** @description The prompt of the agent. */
             prompt?: string | null;
-            /** @description In which way its agent continued after the attempt before had failed, in words. */
+            /** @description How its agent continued after the attempt before had failed, in words. */
             rung?: string | null;
-            /** @description In which conversation. */
+            /** @description The agent's session. */
             session?: string | null;
             /**
              * Format: int64
-             * @description When it began, or began to wait.
+             * @description The time at which it started, or started to wait.
              */
             started_at: number;
             /**
@@ -147,9 +147,9 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "succeeded" | "failed" | "stopped";
-            /** @description What it cost. */
+            /** @description Its tokens and cost. */
             usage?: components["schemas"]["Usage"] | null;
-            /** @description The worker that took it. */
+            /** @description The worker that claimed it. */
             worker?: string | null;
         };
         /** @description The attempts of a step, oldest first. */
@@ -157,24 +157,24 @@ export interface components {
             attempts: components["schemas"]["Attempt"][];
             path: components["schemas"]["StepPath"];
         };
-        /** @description An agent at work. */
+        /** @description A running agent. */
         AtWork: {
-            /** @description Who. */
+            /** @description The name of the agent. */
             name: string;
-            /** @description Its conversation, once that has a name. */
+            /** @description Its session, once the session has a name. */
             session?: string | null;
             /**
              * Format: int64
-             * @description Since when.
+             * @description The time at which it started.
              */
             since: number;
         };
-        /** @description Stop. */
+        /** @description Cancels a run. */
         Cancel: {
             /** @default null */
             reason: string | null;
         };
-        /** @description What is to be checked: a text, or a workflow of the list. */
+        /** @description The thing to check: a text, or a workflow of the list. */
         Check: {
             /** @default null */
             dialect: string | null;
@@ -185,22 +185,22 @@ export interface components {
             /** @default null */
             workflow: string | null;
         };
-        /** @description What was found. */
+        /** @description The findings. */
         Checked: {
             diagnostics: components["schemas"]["Diagnostic"][];
             ok: boolean;
             picture?: components["schemas"]["Picture"] | null;
         };
-        /** @description What came of a command that was applied. */
+        /** @description The outcome of a command that was applied. */
         CommandOutcome: {
             /**
              * Format: int64
              * @description Milliseconds since 1970, UTC.
              */
             at: number;
-            /** @description Who did it. */
+            /** @description The name of the caller. */
             by?: string | null;
-            /** @description Why the run ended, where it did. */
+            /** @description Why the run ended, if it did. */
             message?: string | null;
             /** @description `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `cancelled`, `paused`, `unpaused`, `restarted`, `abandoned`. */
             outcome: string;
@@ -211,163 +211,82 @@ export interface components {
              * @description The event that records it; 0 while it is only stored.
              */
             seq: number;
-            /** @description The step it was about. */
+            /** @description The step that the command is about. */
             step?: string | null;
-            /** @description The same in a sentence or two. */
+            /** @description The outcome in one or two sentences. */
             text: string;
-            /** @description What becomes of the run: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`, `cancelled`, `stored`. */
+            /**
+             * @description How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`,
+             *     `cancelled`, `stored`.
+             */
             then: string;
         };
-        /** @description What a run cost. */
+        /** @description The cost of a run. */
         Cost: {
-            /** @description By who did the work: the persona or agent that a step names, or the agent that took its place. */
+            /** @description The cost by persona or agent: the one that the step names, or the one that replaced it. */
             agents: {
                 [key: string]: components["schemas"]["Usage"];
             };
-            /** @description What was set aside for turns whose cost nobody ever told. */
+            /** @description The amount reserved for turns whose cost was never reported. */
             assumed: components["schemas"]["Usage"];
-            /** @description How much may be spent. */
+            /** @description The limits on spending. */
             limit: components["schemas"]["Limit"];
-            /** @description What is set aside for turns that are under way. */
+            /** @description The amount reserved for running turns. */
             set_aside: components["schemas"]["Usage"];
-            /** @description By step, the most expensive first; those that cost nothing are left out. */
+            /** @description The cost by step, the most expensive first, without steps that cost nothing. */
             steps: components["schemas"]["Spent"][];
-            /** @description In all. */
+            /** @description The total. */
             total: components["schemas"]["Usage"];
         };
-        /** @description A finding as data: what `--json` prints and what editors get. */
+        /** @description A finding as data, for `--json` and for editors. */
         Diagnostic: {
-            /** @description Which rule. */
+            /** @description The code of the rule. */
             code: string;
             /**
              * Format: uint
-             * @description From 1, in characters.
+             * @description The column, from 1, in characters.
              */
             column: number;
             /**
              * Format: uint
-             * @description Where the place ends.
+             * @description The column where the place ends.
              */
             end_column: number;
             /**
              * Format: uint
-             * @description Where the place ends.
+             * @description The line where the place ends.
              */
             end_line: number;
-            /** @description The file. */
+            /** @description The name of the file. */
             file: string;
-            /** @description What to do. */
+            /** @description How to fix it. */
             help?: string | null;
-            /** @description A few words at the place itself. */
+            /** @description A few words at the place. */
             label?: string;
             /**
              * Format: uint
-             * @description From 1.
+             * @description The line, from 1.
              */
             line: number;
-            /** @description What is wrong. */
+            /** @description The problem. */
             message: string;
-            /** @description How bad. */
+            /** @description The severity. */
             severity: components["schemas"]["Severity"];
-        };
-        /** @description A step that somebody has to do. */
-        Duty: {
-            /**
-             * Format: uint32
-             * @description Which attempt.
-             */
-            attempt: number;
-            /** @description Which step. */
-            path: string;
-            /** @description Of which run. */
-            run: string;
-            /** @description Of which workflow. */
-            workflow: string;
         };
         /** @description An arrow. */
         Edge: {
             /** @description The key of the node it starts at. */
             from: string;
-            /** @description What it means. */
+            /** @description The kind of the arrow. */
             kind: components["schemas"]["EdgeKind"];
-            /** @description What must hold, or why it is taken. */
+            /** @description The condition, or the reason. */
             label?: string | null;
             /** @description The key of the node it points to. */
             to: string;
         };
-        /** @description What an arrow means. */
+        /** @description The kind of an arrow. */
         EdgeKind: "dependency" | "next" | "rewind" | "goto";
-        /** @description One entry of a transcript: the same shape for every agent, stored and shown as it is. */
-        Entry: {
-            /** @description The id. */
-            id: string;
-            /** @description The model, as the agent names it. */
-            model?: string | null;
-            /** @constant */
-            type: "session";
-        } | {
-            /** @description Whether it continues the text before. */
-            delta?: boolean;
-            /** @description What. */
-            text: string;
-            /** @constant */
-            type: "text";
-        } | {
-            /** @description What. */
-            text: string;
-            /** @constant */
-            type: "thinking";
-        } | {
-            /** @description Which call. */
-            id: string;
-            /** @description With what. */
-            input?: unknown;
-            /** @description Which tool. */
-            name: string;
-            /** @description With what, in a line. */
-            summary: string;
-            /** @constant */
-            type: "tool_call";
-        } | {
-            /** @description Which call. */
-            id: string;
-            /** @description Whether it went well. */
-            ok: boolean;
-            /** @description What it said. */
-            text?: string;
-            /** @constant */
-            type: "tool_result";
-        } | {
-            /** @description Which. */
-            name: string;
-            /** @constant */
-            type: "denied";
-        } | {
-            /** @description What it says. */
-            text: string;
-            /** @constant */
-            type: "notice";
-        } | {
-            /** @description How much. */
-            meter: components["schemas"]["Meter"];
-            /** @constant */
-            type: "usage";
-        } | {
-            /** @description All of it; none if it is over. */
-            tasks: string[];
-            /** @constant */
-            type: "background";
-        } | {
-            /** @constant */
-            type: "goes_on";
-        } | {
-            /** @constant */
-            type: "alive";
-        } | {
-            /** @constant */
-            type: "result";
-        };
-        /** @description An event with its place in the history; what else it has depends on what happened. */
+        /** @description An event with its place in the history. Other fields depend on the kind of event. */
         Envelope: {
             /** Format: int64 */
             at: number;
@@ -377,7 +296,7 @@ export interface components {
             /** Format: uint32 */
             v: number;
         };
-        /** @description Why work failed, as far as a retry cares. */
+        /** @description The class of a failure, as far as retries need it. */
         ErrorClass: "transient" | "rate_limit" | "timeout" | "invalid" | "lost" | "empty" | "overload" | "usage_limit" | "overflow" | "auth" | "billing" | "unknown_model" | "refused" | "question" | "hung" | "killed" | "failed" | "any";
         /** @description A page of events. */
         Events: {
@@ -389,7 +308,7 @@ export interface components {
         Explanation: {
             /** @description The step; `None` if it is about the run. */
             path?: components["schemas"]["StepPath"] | null;
-            /** @description In words. */
+            /** @description The reason, in words. */
             text: string;
         };
         /** @description Where somebody comes from. */
@@ -408,7 +327,7 @@ export interface components {
              */
             retry_after_ms?: number | null;
         };
-        /** @description What somebody else did before. */
+        /** @description A command that was applied before. */
         First: {
             /**
              * Format: int64
@@ -416,13 +335,13 @@ export interface components {
              */
             at: number;
             by?: string | null;
-            /** @description `approved`, `denied`, `cancelled`, … */
+            /** @description The outcome: `approved`, `denied`, `cancelled`, … */
             what: string;
         };
-        /** @description Where a run departs from another one. */
+        /** @description Where a run departs from the run that it is forked from. */
         Fork: {
             /**
-             * @description The first step that is done again; the first of all, if nothing is said.
+             * @description The first step that runs again. Without it, the first step of the run.
              * @default null
              */
             from: string | null;
@@ -433,55 +352,106 @@ export interface components {
         };
         /** @description A plan as nodes and edges. */
         Graph: {
-            /** @description What it is for. */
+            /** @description The purpose of the workflow. */
             description?: string | null;
-            /** @description Arrows, by where they start. */
+            /** @description Arrows, sorted by their start. */
             edges: components["schemas"]["Edge"][];
             /** @description Steps, branches and sub-workflows. */
-            nodes: components["schemas"]["Node"][];
+            nodes: components["schemas"]["GraphNode"][];
             /** @description The name of the workflow. */
             title: string;
         };
-        /** @description That it is well. */
+        /** @description A step, a branch of a choice, or a sub-workflow. */
+        GraphNode: {
+            /** @description The action, in at most 60 columns. */
+            detail?: string | null;
+            /** @description Whether it asks a person. */
+            gate: boolean;
+            /** @description Whether it contains other nodes. */
+            group: boolean;
+            /** @description The id of the step, or the case of the branch. */
+            id: string;
+            /** @description The key, unique in the drawing. */
+            key: string;
+            /** @description The action key of the step, `decision`, `branch` or `unit`. */
+            kind: string;
+            /** @description Whether the run continues if it fails. */
+            optional: boolean;
+            /**
+             * Format: uint32
+             * @description How many of its items run at once, if more than one.
+             */
+            parallel?: number | null;
+            /** @description The key of the group that contains it. */
+            parent?: string | null;
+            /** @description Whether it may be skipped, see `when`. */
+            skippable: boolean;
+            /** @description Whether a state machine starts here. */
+            start: boolean;
+            /**
+             * Format: uint32
+             * @description The index of the step in the plan; `None` for branches and sub-workflows.
+             */
+            step?: number | null;
+            /** @description The name that people see. */
+            title: string;
+            /** @description The condition under which it runs. */
+            when?: string | null;
+        };
+        /** @description The answer of a health check. */
         Health: {
             ok: boolean;
         };
-        /** @description Whether the one who looks may answer. */
+        /** @description A step that is held or waits. */
+        HeldTask: {
+            /**
+             * Format: uint32
+             * @description The number of the attempt.
+             */
+            attempt: number;
+            /** @description The address of the step. */
+            path: string;
+            /** @description The id of the run. */
+            run: string;
+            /** @description The name of the workflow. */
+            workflow: string;
+        };
+        /** @description Whether the caller may answer. */
         Here: {
             ok: boolean;
-            /** @description Whether they may if they do it in the owner's place. */
+            /** @description Whether the caller may answer in the owner's place. */
             override?: boolean;
             why?: string | null;
         };
         /** @description A value that a workflow is started with. */
         Input: {
-            /** @description Used when nothing is given; without one the input is required unless `optional`. */
+            /** @description The value to use if none is given. Without a default the input is required unless `optional`. */
             default?: unknown;
-            /** @description For people. */
+            /** @description The description shown to people. */
             description?: string | null;
             /** @description Whether it may be left out without a default. */
             optional?: boolean;
-            /** @description A JSON Schema. */
+            /** @description The JSON Schema of its values. */
             schema: unknown;
         };
         /** @description The places of everything in a drawing. */
         Layout: {
-            /** @description As in [`Graph::edges`]. */
+            /** @description The arrows, in the order of [`Graph::edges`]. */
             edges: components["schemas"]["Routed"][];
             /**
              * Format: double
-             * @description Of the whole picture.
+             * @description The height of the whole picture.
              */
             height: number;
-            /** @description As in [`Graph::nodes`]. */
+            /** @description The nodes, in the order of [`Graph::nodes`]. */
             nodes: components["schemas"]["Placed"][];
             /**
              * Format: double
-             * @description Of the whole picture.
+             * @description The width of the whole picture.
              */
             width: number;
         };
-        /** @description How much may be spent; without a number, as much as it takes. */
+        /** @description The limits on spending; without a number there is no limit. */
         Limit: {
             /**
              * Format: uint64
@@ -490,25 +460,25 @@ export interface components {
             tokens?: number | null;
             /**
              * Format: double
-             * @description Money.
+             * @description Money, in US dollars.
              */
             usd?: number | null;
         };
-        /** @description A run that was made. */
+        /** @description A run that was created. */
         Made: {
             run: string;
         };
-        /** @description What was used. */
+        /** @description An amount of tokens and money. */
         Meter: {
             /**
              * Format: uint64
-             * @description Of those, from a cache.
+             * @description The part of those that came from a cache.
              * @default 0
              */
             cached_tokens: number;
             /**
              * Format: uint64
-             * @description Tokens read, cached ones too.
+             * @description Tokens read, including cached ones.
              * @default 0
              */
             input_tokens: number;
@@ -520,48 +490,11 @@ export interface components {
             output_tokens: number;
             /**
              * Format: double
-             * @description Money, where the agent says.
+             * @description Money, if the agent reports it.
              */
             usd?: number | null;
         };
-        /** @description A step, a branch of a choice, or a sub-workflow. */
-        Node: {
-            /** @description What it does, in at most 60 columns. */
-            detail?: string | null;
-            /** @description Whether a person is asked. */
-            gate: boolean;
-            /** @description Whether other nodes stand in it. */
-            group: boolean;
-            /** @description The id of the step, or what the branch is for. */
-            id: string;
-            /** @description Unique in the drawing. */
-            key: string;
-            /** @description The action key of the step, `decision`, `branch` or `unit`. */
-            kind: string;
-            /** @description Whether the run survives its failure. */
-            optional: boolean;
-            /**
-             * Format: uint32
-             * @description How many of its items run at once, if more than one.
-             */
-            parallel?: number | null;
-            /** @description The key of the group it stands in. */
-            parent?: string | null;
-            /** @description Whether it may be skipped, see `when`. */
-            skippable: boolean;
-            /** @description Whether a state machine starts here. */
-            start: boolean;
-            /**
-             * Format: uint32
-             * @description The step's place in the plan; `None` for branches and sub-workflows.
-             */
-            step?: number | null;
-            /** @description What people call it. */
-            title: string;
-            /** @description What must hold for it not to be skipped. */
-            when?: string | null;
-        };
-        /** @description Something that was noted about a run. */
+        /** @description A note about a run. */
         Note: {
             /** Format: int64 */
             at: number;
@@ -571,28 +504,28 @@ export interface components {
             word: string;
             workflow: string;
         };
-        /** @description Nothing more to say. */
+        /** @description No arguments. */
         Nothing: Record<string, never>;
         /** @description A step that waits for a worker. */
-        OpenDuty: {
+        OpenTask: {
             /**
              * Format: uint32
-             * @description Which attempt.
+             * @description The number of the attempt.
              */
             attempt: number;
-            /** @description The machine it must be on, because the files of the run are there. */
+            /** @description The machine that has the files of the run, if the step needs them. */
             host?: string | null;
-            /** @description What a worker must be able to do. */
+            /** @description The labels that a worker needs. */
             labels: string[];
-            /** @description Whether no worker that is there can do it. */
+            /** @description Whether none of the workers that are there can do it. */
             nobody: boolean;
-            /** @description Which step. */
+            /** @description The address of the step. */
             path: string;
-            /** @description Of which run. */
+            /** @description The id of the run. */
             run: string;
-            /** @description In words. */
+            /** @description The reason for waiting, in words. */
             text: string;
-            /** @description Of which workflow. */
+            /** @description The name of the workflow. */
             workflow: string;
         };
         /** @description Who started a run, or speaks to one. */
@@ -608,29 +541,29 @@ export interface components {
             /** @description The user of the machine, or of the dashboard. */
             user?: string | null;
         };
-        /** @description What a step left, whole. */
+        /** @description The whole output of a step. */
         Output: {
             output: unknown;
             path: string;
         };
-        /** @description What evaluations and routing noted. */
+        /** @description The notes of evaluations and routing. */
         Persisted: {
             gate_decisions: components["schemas"]["Note"][];
             recommendations: components["schemas"]["Note"][];
             transitions: components["schemas"]["Note"][];
         };
         /**
-         * @description The drawing and the places of its parts, for a client that paints by itself.
+         * @description The drawing and the places of its parts, for a client that draws by itself.
          *
-         *     The lists of the layout run parallel to those of the graph.
+         *     The lists of the layout are parallel to those of the graph.
          */
         Picture: {
-            /** @description What there is. */
+            /** @description The content. */
             graph: components["schemas"]["Graph"];
-            /** @description Where it goes. */
+            /** @description The places. */
             layout: components["schemas"]["Layout"];
         };
-        /** @description Where a workflow is. */
+        /** @description The place of a workflow. */
         Place: {
             file: string;
             origin: string;
@@ -639,192 +572,192 @@ export interface components {
         Placed: {
             /**
              * Format: double
-             * @description Down.
+             * @description The height.
              */
             height: number;
-            /** @description Of the node. */
+            /** @description The key of the node. */
             key: string;
             /**
              * Format: double
-             * @description To the right.
+             * @description The width.
              */
             width: number;
             /**
              * Format: double
-             * @description Of the left side.
+             * @description The left side.
              */
             x: number;
             /**
              * Format: double
-             * @description Of the upper side.
+             * @description The upper side.
              */
             y: number;
         };
-        /** @description A place. */
+        /** @description A point. */
         Point: {
             /**
              * Format: double
-             * @description To the right.
+             * @description The distance to the right.
              */
             x: number;
             /**
              * Format: double
-             * @description Down.
+             * @description The distance down.
              */
             y: number;
         };
-        /** @description What an attempt printed, from a byte on. */
+        /** @description A part of the output of an attempt. */
         Printed: {
             more: boolean;
             /** Format: uint64 */
             next: number;
             text: string;
         };
-        /** @description Why a request came to nothing, and what to do next. */
+        /** @description Why a request failed, and what to do next. */
         Problem: {
-            /** @description `LH…`. */
+            /** @description The code of the problem: `LH…`. */
             code: string;
             /** @description What to do next. */
             detail?: string | null;
-            /** @description Where a workflow or its inputs are at fault. */
+            /** @description Findings about the workflow or its inputs. */
             diagnostics?: components["schemas"]["Diagnostic"][];
-            /** @description Who was first, where somebody was. */
+            /** @description The command that was applied first, if there was one. */
             first?: components["schemas"]["First"] | null;
-            /** @description The sort of reason, where a command was rejected. */
+            /** @description The kind of rejection, if a command was rejected. */
             kind?: string | null;
             /** Format: uint16 */
             status: number;
-            /** @description What happened, a sentence. */
+            /** @description The problem, as a sentence. */
             title: string;
             /** @description The page of the manual, or `about:blank`. */
             type: string;
         };
-        /** @description How many steps stand where. Only what was reached can be counted: nobody knows how long a list will be. */
+        /** @description The number of steps by status. Only reached steps count: the length of a list may be unknown. */
         Progress: {
             /**
              * Format: uint64
-             * @description Stopped, or given up.
+             * @description Steps that were cancelled.
              */
             cancelled: number;
             /**
              * Format: uint64
-             * @description Ended badly.
+             * @description Steps that failed.
              */
             failed: number;
             /**
              * Format: uint64
-             * @description Ready, but without a slot.
+             * @description Steps that are ready, but have no permit yet.
              */
             pending: number;
             /**
              * Format: uint64
-             * @description At work.
+             * @description Steps that are running.
              */
             running: number;
             /**
              * Format: uint64
-             * @description Left out.
+             * @description Steps that were skipped.
              */
             skipped: number;
             /**
              * Format: uint64
-             * @description Ended well.
+             * @description Steps that succeeded.
              */
             succeeded: number;
             /**
              * Format: uint64
-             * @description Waiting for a time, a signal or a person.
+             * @description Steps that wait for a time, a signal or a person.
              */
             waiting: number;
         };
         /** @description An open question. */
         Question: {
-            /** @description Who may answer, where the step says so. */
+            /** @description Who may answer, if the step says so. */
             approvals?: components["schemas"]["ApprovalRule"] | null;
-            /** @description The approvals that were given so far, where several are needed. */
+            /** @description The approvals so far, if several are needed. */
             approved?: components["schemas"]["Approval"][];
             /**
              * Format: int64
-             * @description When it was asked.
+             * @description The time of the question.
              */
             asked_at: number;
-            /** @description What they may answer beside yes and no. */
+            /** @description Possible answers besides yes and no. */
             choices?: string[];
             /**
              * Format: int64
-             * @description When silence becomes an answer.
+             * @description The time at which the question times out.
              */
             due?: number | null;
-            /** @description The failure that it is about. */
+            /** @description The failure that the question is about. */
             error?: components["schemas"]["Failure"] | null;
             here: components["schemas"]["Here"];
-            /** @description What for. */
+            /** @description The kind of the question. */
             kind: components["schemas"]["QuestionKind"];
-            /** @description What people see instead of its id. */
+            /** @description The name that people see instead of the step's id. */
             name?: string | null;
             /**
              * Format: uint
-             * @description How many people have to approve, where that is more than one.
+             * @description The number of approvals needed, if more than one.
              */
             needed?: number | null;
-            /** @description What is shown for review. */
+            /** @description The output to review. */
             output?: unknown;
             /** @description The step that asks. */
             path: components["schemas"]["StepPath"];
             run: components["schemas"]["RunId"];
-            /** @description What a free answer looks like, or what an output is replaced with. */
+            /** @description The JSON Schema of a free answer, or of the replaced output. */
             schema?: unknown;
-            /** @description The hash of all that: whoever answers can say by it what they were shown. */
+            /** @description The hash of the question. An answer can name it, to prove which question it answers. */
             shown: string;
             task: string;
-            /** @description What they read. */
+            /** @description The text of the question. */
             text: string;
             workflow: string;
         };
         /** @description What a person is asked for. */
         QuestionKind: "approval" | "question" | "review" | "operator" | "consent" | "machine";
-        /** @description Every open question. */
+        /** @description All open questions. */
         Questions: {
             questions: components["schemas"]["Question"][];
-            /** @description Runs that may ask something, and cannot be read. */
+            /** @description Runs that may have questions, but cannot be read. */
             unreadable?: components["schemas"]["Unreadable"][];
         };
-        /** @description Start again. */
+        /** @description Starts a run again. */
         Retry: {
             /**
-             * @description From which step; whatever failed, if nothing is said.
+             * @description The first step to run again. Without it, the steps that failed.
              * @default null
              */
             from: string | null;
         };
-        /** @description What somebody may do. Each may do what those before it may. */
+        /** @description The rights of a caller. Each role includes the rights of the ones before it. */
         Role: "viewer" | "operator" | "admin";
-        /** @description Who works for a store, and on what. */
+        /** @description The workers of a store, and the steps that they hold. */
         Roster: {
             /**
              * Format: int64
-             * @description By the clock that workers are seen by.
+             * @description The time of the list, by the clock of the workers.
              */
             now: number;
-            /** @description What is held by somebody who is no worker, such as `longhaul run`. */
-            others: components["schemas"]["Duty"][];
-            /** @description What nobody has taken yet, what nobody can take first. */
-            waiting: components["schemas"]["OpenDuty"][];
-            /** @description In the order of their names, whether they are still there or not; without those that another one stands in for. */
+            /** @description Steps of processes that are not workers, such as `longhaul run`. */
+            others: components["schemas"]["HeldTask"][];
+            /** @description Steps that wait for a worker. Steps that no worker can do come first. */
+            waiting: components["schemas"]["OpenTask"][];
+            /** @description All workers, sorted by name. This includes silent workers, except those that another worker has replaced. */
             workers: components["schemas"]["Worker"][];
         };
-        /** @description An arrow and its way; no points if the drawing does not have its ends. */
+        /** @description An arrow and its line; no points if an end is not in the drawing. */
         Routed: {
             /** @description The key of the node it starts at. */
             from: string;
-            /** @description Where its label stands. */
+            /** @description The rectangle of its label. */
             label?: components["schemas"]["Area"] | null;
-            /** @description From the outline of the first node to that of the second. */
+            /** @description The line, from the outline of the first node to that of the second. */
             points: components["schemas"]["Point"][];
             /** @description The key of the node it points to. */
             to: string;
         };
-        /** @description A run, and what a page needs to show it. */
+        /** @description A run with all data for its page. */
         Run: {
             cost: components["schemas"]["Cost"];
             critical_path: components["schemas"]["StepPath"][];
@@ -832,12 +765,12 @@ export interface components {
             current?: components["schemas"]["StepPath"][];
             /**
              * Format: int64
-             * @description How long it took, or has taken.
+             * @description The duration so far, or in total.
              */
             duration_ms: number;
             /**
              * Format: int64
-             * @description When it was over.
+             * @description The time at which it ended.
              */
             ended_at?: number | null;
             forked?: [
@@ -849,77 +782,77 @@ export interface components {
             };
             /** @description Limits that were reached. */
             limits_reached?: string[];
-            /** @description Why it ended as it did. */
+            /** @description The reason of its outcome. */
             message?: string | null;
-            /** @description What it returned. */
+            /** @description Its outputs. */
             outputs?: {
                 [key: string]: unknown;
             };
-            /** @description Who started it, and so who is asked. */
+            /** @description The user or program that started it. Questions go there. */
             owner?: components["schemas"]["Origin"] | null;
             parent?: string | null;
             picture: components["schemas"]["Picture"];
-            /** @description How far it is. */
+            /** @description The number of steps by status. */
             progress: components["schemas"]["Progress"];
             questions: components["schemas"]["Question"][];
             run: components["schemas"]["RunId"];
             /**
              * Format: uint64
-             * @description Everything here is as of this event.
+             * @description The last event that this includes.
              */
             seq: number;
             /**
              * Format: int64
-             * @description When it was started.
+             * @description The time of the start.
              */
             started_at: number;
             /**
-             * @description In a word.
+             * @description The status, in one word.
              * @enum {string}
              */
             status: "queued" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled";
-            steps: components["schemas"]["Step"][];
+            steps: components["schemas"]["StepView"][];
             /** @description The text it was started with. */
             task: string;
-            timeline: components["schemas"]["Span"][];
-            /** @description What it has cost. */
+            timeline: components["schemas"]["TimelineSpan"][];
+            /** @description Its tokens and cost so far. */
             usage: components["schemas"]["Usage"];
-            /** @description What it waits for, each once: `approval`, `question`, `timer`, `event`, `client`, `worker`, `machine`, `operator`. */
-            waiting_for?: string[];
+            /** @description The things that it waits for, each once. */
+            waiting_for?: ("approval" | "question" | "operator" | "machine" | "client" | "worker" | "event" | "timer")[];
             /** @description Why it does not continue. */
             why?: components["schemas"]["Explanation"][];
-            /** @description What lists call its workflow. */
+            /** @description The name of its workflow. */
             workflow: string;
         };
         /** @description The id of a run: lower-case letters, digits and single dashes between them, 4 to 40 characters. */
         RunId: string;
         /** @description A run in a list. */
         RunRow: {
-            /** @description Who started it. */
+            /** @description The caller who started it. */
             owner?: components["schemas"]["Origin"] | null;
             /** @description The run that started it. */
             parent?: string | null;
-            /** @description Its id. */
+            /** @description The id of the run. */
             run: string;
-            /** @description In a word. */
+            /** @description The status in one word. */
             status: string;
-            /** @description The rest in a line. */
+            /** @description Other facts in short. */
             summary: components["schemas"]["Summary"];
             /**
              * Format: int64
-             * @description When something happened last.
+             * @description The time of the last event, in milliseconds since 1970.
              */
             updated_at: number;
-            /** @description Of which workflow. */
+            /** @description The name of the workflow. */
             workflow: string;
         };
         /** @description A page of runs. */
         Runs: {
-            /** @description The `before` of the next page. */
+            /** @description The value of `before` for the next page. */
             next?: string | null;
             runs: components["schemas"]["RunRow"][];
         };
-        /** @description What can be said. */
+        /** @description The possible answers. */
         Said: ("approve" | "skip") | {
             deny: {
                 reason?: string | null;
@@ -933,9 +866,9 @@ export interface components {
                 value: unknown;
             };
         };
-        /** @description How bad it is. */
+        /** @description The severity of a finding. */
         Severity: "error" | "warning" | "note";
-        /** @description A signal. */
+        /** @description Sends a signal. */
         Signal: {
             /** @default null */
             data: unknown;
@@ -943,30 +876,7 @@ export interface components {
         };
         /** @description Why a step is left out. */
         Skip: "when" | "run_if" | "route" | "denied" | "upstream" | "cancelled";
-        /** @description Something that took time. */
-        Span: {
-            /** @description How it ended, in a word. */
-            end?: string | null;
-            /**
-             * Format: int64
-             * @description From when.
-             */
-            from: number;
-            /** @description Of an attempt: the machine that made it, where several share a store. */
-            host?: string | null;
-            /** @description Which step. */
-            path: components["schemas"]["StepPath"];
-            /**
-             * Format: int64
-             * @description Until when; `None` while it lasts.
-             */
-            to?: number | null;
-            /** @description What took the time. */
-            what: components["schemas"]["Spanned"];
-            /** @description Of an attempt that a worker took: which one. */
-            worker?: string | null;
-        };
-        /** @description What takes time. */
+        /** @description The kind of a span. */
         Spanned: {
             /** Format: uint32 */
             attempt: number;
@@ -974,14 +884,14 @@ export interface components {
             /** Format: uint32 */
             pause: number;
         } | "question" | "wait";
-        /** @description What one step cost, all attempts together. */
+        /** @description The cost of one step, over all attempts. */
         Spent: {
-            /** @description Which. */
+            /** @description The address of the step. */
             path: components["schemas"]["StepPath"];
-            /** @description How much. */
+            /** @description The tokens and cost. */
             usage: components["schemas"]["Usage"];
         };
-        /** @description What a run is started with. */
+        /** @description The values that a run starts with. */
         Start: {
             /** @default {} */
             inputs: {
@@ -989,105 +899,105 @@ export interface components {
             };
             /** @default  */
             task: string;
-            /** @description A name from the list. */
+            /** @description The name of a workflow in the list. */
             workflow: string;
         };
-        /** @description A step, and what is inside it. */
-        Step: {
+        /** @description The address of one instance of a step. */
+        StepPath: string;
+        /** @description A step, and the steps inside it. */
+        StepView: {
             /** @description The agent that is running on it. */
             agent?: components["schemas"]["AtWork"] | null;
             /**
              * Format: uint32
-             * @description Attempts begun.
+             * @description The number of started attempts.
              */
             attempts: number;
             /** @description Whether the output is the declared default and not a result. */
             defaulted?: boolean;
             /**
              * Format: int64
-             * @description How long it took, or has taken, since it was reached.
+             * @description The duration since it was reached, so far or in total.
              */
             duration_ms: number;
             /**
              * Format: int64
-             * @description When it was over.
+             * @description The time at which it ended.
              */
             ended_at?: number | null;
-            /** @description Why it failed. */
+            /** @description The failure, if it failed. */
             error?: components["schemas"]["Failure"] | null;
             /**
              * Format: uint
-             * @description Of a step for each item of a list: how many there are, once that is known.
+             * @description The number of items of a `for_each`, once it is known.
              */
             items?: number | null;
             /** @description The word that a workflow file uses: `run`, `for_each`, … */
             kind: string;
-            /** @description What people see instead of the id. */
+            /** @description The name that people see instead of the id. */
             name?: string | null;
-            /** @description What it left; a long one is cut. */
+            /** @description Its output; a long one is cut. */
             output?: unknown;
-            /** @description Its address. */
+            /** @description The address of the step. */
             path: components["schemas"]["StepPath"];
-            /** @description Whether a later visit stands in its place. */
+            /** @description Whether a later visit replaced it. */
             replaced?: boolean;
-            /** @description In which way its agent continues after something failed, in words. */
+            /** @description How its agent continues after a failure, in words. */
             rung?: string | null;
-            /** @description Why it was left out. */
+            /** @description Why it was skipped. */
             skipped?: components["schemas"]["Skip"] | null;
             /**
              * Format: int64
-             * @description When its last attempt began, or its question was asked.
+             * @description The time of its last attempt, or of its question.
              */
             started_at?: number | null;
             /**
-             * @description In a word.
+             * @description The status, in one word.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
-            /** @description What is inside it, one item or round after the other. */
-            steps?: components["schemas"]["Step"][];
-            /** @description What it cost. */
+            /** @description The steps inside it, one item or round after the other. */
+            steps?: components["schemas"]["StepView"][];
+            /** @description Its tokens and cost. */
             usage: components["schemas"]["Usage"];
             /**
-             * @description What it waits for, in a word.
+             * @description The thing that it waits for, in one word.
              * @enum {string|null}
              */
             waiting_for?: "approval" | "question" | "operator" | "machine" | "client" | "worker" | "event" | "timer" | null;
         };
-        /** @description The address of one instance of a step. */
-        StepPath: string;
-        /** @description What a list says of a run. */
+        /** @description The line of a run in a list. */
         Summary: {
             /**
              * Format: uint64
-             * @description Steps that ended well.
+             * @description The number of steps that succeeded.
              */
             done: number;
             /**
              * Format: int64
-             * @description When it was over.
+             * @description The time at which it ended.
              */
             ended_at?: number | null;
-            /** @description Why it ended as it did. */
+            /** @description The reason of its outcome. */
             message?: string | null;
             /**
              * Format: int64
-             * @description When it was started.
+             * @description The time of the start.
              */
             started_at: number;
-            /** @description The beginning of the text it was started with. */
+            /** @description The start of the text it was started with. */
             task: string;
             /**
              * Format: double
-             * @description What it has cost.
+             * @description Its cost so far, in US dollars.
              */
             usd: number;
-            /** @description What it waits for, each once. */
+            /** @description The things that it waits for, each once. */
             waiting_for?: string[];
-            /** @description The first sentence of why it does not continue, while nothing of it is running. */
+            /** @description The first sentence of why it does not continue, if no step is running. */
             waits?: string | null;
         };
-        /** @description Of the last 100 runs of a name. */
+        /** @description How the last 100 runs with a name ended. */
         Tally: {
             /** Format: uint64 */
             cancelled: number;
@@ -1099,17 +1009,110 @@ export interface components {
             /** Format: uint64 */
             succeeded: number;
         };
-        /** @description Entries of a transcript, from a number on. */
+        /** @description A span of time. */
+        TimelineSpan: {
+            /** @description How it ended, in one word. */
+            end?: string | null;
+            /**
+             * Format: int64
+             * @description The start.
+             */
+            from: number;
+            /** @description For an attempt: the machine that made it, if several machines share a store. */
+            host?: string | null;
+            /** @description The address of the step. */
+            path: components["schemas"]["StepPath"];
+            /**
+             * Format: int64
+             * @description The end; `None` while it continues.
+             */
+            to?: number | null;
+            /** @description The kind of the span. */
+            what: components["schemas"]["Spanned"];
+            /** @description For an attempt: the worker that claimed it. */
+            worker?: string | null;
+        };
+        /** @description A part of a transcript. */
         Transcript: {
-            entries: components["schemas"]["Entry"][];
+            entries: components["schemas"]["TranscriptEntry"][];
             more: boolean;
             /** Format: uint64 */
             next: number;
         };
+        /** @description One entry of a transcript: the same shape for every agent, stored and shown unchanged. */
+        TranscriptEntry: {
+            /** @description The id of the session. */
+            id: string;
+            /** @description The model, as the agent names it. */
+            model?: string | null;
+            /** @constant */
+            type: "session";
+        } | {
+            /** @description Whether the text continues the previous one. */
+            delta?: boolean;
+            /** @description The text. */
+            text: string;
+            /** @constant */
+            type: "text";
+        } | {
+            /** @description The text. */
+            text: string;
+            /** @constant */
+            type: "thinking";
+        } | {
+            /** @description The id of the call. */
+            id: string;
+            /** @description The input. */
+            input?: unknown;
+            /** @description The name of the tool. */
+            name: string;
+            /** @description The input, summarised in one line. */
+            summary: string;
+            /** @constant */
+            type: "tool_call";
+        } | {
+            /** @description The id of the call. */
+            id: string;
+            /** @description Whether the call succeeded. */
+            ok: boolean;
+            /** @description The text of the result. */
+            text?: string;
+            /** @constant */
+            type: "tool_result";
+        } | {
+            /** @description The name of the tool. */
+            name: string;
+            /** @constant */
+            type: "denied";
+        } | {
+            /** @description The message. */
+            text: string;
+            /** @constant */
+            type: "notice";
+        } | {
+            /** @description The amounts. */
+            meter: components["schemas"]["Meter"];
+            /** @constant */
+            type: "usage";
+        } | {
+            /** @description All running tasks; empty if none is left. */
+            tasks: string[];
+            /** @constant */
+            type: "background";
+        } | {
+            /** @constant */
+            type: "goes_on";
+        } | {
+            /** @constant */
+            type: "alive";
+        } | {
+            /** @constant */
+            type: "result";
+        };
         /** @description A run that cannot be read. */
         Unreadable: {
             run: components["schemas"]["RunId"];
-            /** @description In words. */
+            /** @description Why the run cannot be read. */
             why: string;
         };
         /** @description What work cost. */
@@ -1146,42 +1149,42 @@ export interface components {
         Worker: {
             /**
              * Format: uint32
-             * @description How many it holds.
+             * @description How many steps it holds.
              */
             busy: number;
-            /** @description What it holds. */
-            holds: components["schemas"]["Duty"][];
-            /** @description The machine it is on; empty where no other shares the store. */
+            /** @description The steps that it holds. */
+            holds: components["schemas"]["HeldTask"][];
+            /** @description The machine of the worker; empty if machines do not share the store. */
             host: string;
-            /** @description One life of one process. */
+            /** @description The id of the worker's process. */
             id: string;
-            /** @description What it can do. */
+            /** @description Its labels. */
             labels: string[];
-            /** @description The login it has, if it can do its work and nothing else. */
+            /** @description Its login, if it only takes and reports steps. */
             login?: string | null;
-            /** @description What people call it. */
+            /** @description The name of the worker for people. */
             name: string;
             /**
              * Format: int64
-             * @description When it last said so.
+             * @description When it last reported.
              */
             seen: number;
-            /** @description Whether that is too long ago. */
+            /** @description Whether its last report is too long ago. */
             silent: boolean;
             /**
              * Format: int64
-             * @description Since when it is there.
+             * @description When it started.
              */
             since: number;
             /**
              * Format: uint32
-             * @description How many steps it takes at once.
+             * @description The most steps that it takes at once.
              */
             slots: number;
-            /** @description Its program. */
+            /** @description The version of its program. */
             version: string;
         };
-        /** @description A workflow with everything that a page shows of it. */
+        /** @description A workflow with all data for its page. */
         Workflow: {
             description: string;
             diagnostics: components["schemas"]["Diagnostic"][];
@@ -1204,7 +1207,7 @@ export interface components {
             source: string;
             /**
              * Format: uint
-             * @description Nothing if it has errors.
+             * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
         };
@@ -1219,11 +1222,11 @@ export interface components {
             runs: components["schemas"]["Tally"];
             /**
              * Format: uint
-             * @description Nothing if it has errors.
+             * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
         };
-        /** @description Every workflow, by name. */
+        /** @description All workflows, by name. */
         Workflows: {
             workflows: components["schemas"]["WorkflowRow"][];
         };

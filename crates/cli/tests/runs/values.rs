@@ -83,6 +83,16 @@ fn data_reads_no_secret_and_is_not_changed() {
 }
 
 #[test]
+fn a_run_of_the_command_line_reads_the_variables_of_its_user() {
+    let project =
+        Project::new("name: w\ndo:\n  - {id: a, run: 'printf %s {{ env.CANARY }}', output: x}\noutputs: {x: x}\n");
+    let mut command = project.command(&["run", "w.yaml", "--run-id", RUN]);
+    let told = told(command.env("CANARY", "the-canary").output().unwrap());
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert_eq!(project.json(&["outputs", RUN])["x"], "the-canary");
+}
+
+#[test]
 fn many_small_results_are_kept_and_nothing_is_done_again() {
     let project = Project::new(
         "name: w\ndo:\n  - id: all\n    for_each: 'range(1100) | list'\n    parallel: 16\n    \

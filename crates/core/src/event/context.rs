@@ -137,6 +137,11 @@ impl RunTrigger {
         Self::of(TriggerKind::Manual)
     }
 
+    /// Whether a person started the run directly, without a trigger that the store keeps.
+    pub fn is_by_hand(&self) -> bool {
+        self.kind == Some(TriggerKind::Manual) && self.trigger.is_none()
+    }
+
     /// A person fired a trigger that the store keeps.
     pub fn fired(trigger: impl Into<String>, name: impl Into<String>) -> Self {
         Self { trigger: Some(trigger.into()), name: Some(name.into()), ..Self::manual() }

@@ -110,7 +110,8 @@ impl Readable {
     /// The variables that a run may read, depending on how it was started.
     pub(crate) fn of(started: Option<&RunStarted>, listed: &Arc<[String]>) -> Self {
         let by_user = started.is_some_and(|started| started.owner.as_ref().is_none_or(|owner| owner.face == Face::Cli));
-        let by_trigger = started.is_some_and(|started| started.trigger.is_some());
+        let by_trigger =
+            started.is_some_and(|started| started.trigger.as_ref().is_some_and(|trigger| !trigger.is_by_hand()));
         if by_user && !by_trigger { Self::All } else { Self::Listed(Arc::clone(listed)) }
     }
 
