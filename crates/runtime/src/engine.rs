@@ -1,5 +1,8 @@
 //! The engine: interfaces use it to start, command, watch and drive runs.
 
+mod error;
+mod options;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,9 +12,7 @@ use indexmap::IndexMap;
 use longhaul_agents::contract::TranscriptEntry;
 use longhaul_agents::machine::Short;
 use longhaul_agents::process::{self, Guard};
-use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
-use longhaul_core::approval::Approvals;
 use longhaul_core::consent::Ledger;
 use longhaul_core::decide::{Planner, group};
 use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunStarted, RunTrigger};
@@ -20,7 +21,6 @@ use longhaul_core::index::Index;
 use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan, Unit};
-use longhaul_core::policy::Policy;
 use longhaul_core::registry::Registry;
 use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::schema::mismatch;
@@ -39,7 +39,7 @@ use crate::execute::compat;
 use crate::execute::permits::Slots;
 use crate::execute::secrets::Secrets;
 use crate::execute::shortage;
-use crate::fleet::membership::{ClaimedTasks, Membership};
+use crate::fleet::membership::ClaimedTasks;
 use crate::run::approvals;
 use crate::run::awake::Awake;
 use crate::run::codec;
@@ -53,143 +53,14 @@ use crate::run::run_loop::{self, Idle, Loaded};
 use crate::services::consent;
 use crate::services::registry;
 use crate::services::upkeep;
-use longhaul_config::{Backends, Channel, ToolServer, Values};
+
+pub use error::Error;
+pub use options::EngineOptions;
 
 /// How often to check a run without a wake-up. Wake-ups from other processes can get lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
 /// Collects changes of the store within this time and handles them together.
 const TOGETHER: Duration = Duration::from_millis(100);
-
-/// The options of an engine.
-#[derive(Debug, Clone)]
-pub struct EngineOptions {
-    /// The folder for files of runs.
-    pub runs_dir: PathBuf,
-    /// The folder for commands that name none.
-    pub workspace: PathBuf,
-    /// The replies of the scripted agent.
-    pub script: Arc<Script>,
-    /// The agent for prompts that name none. `scripted` answers all prompts.
-    pub agent: String,
-    /// The configured agents.
-    pub backends: Backends,
-    /// The most attempts that run at once, over all runs.
-    pub attempts_max: usize,
-    /// The most prompts that run at once, by backend. Other backends have no limit of their own.
-    pub backends_max: IndexMap<String, usize>,
-    /// How long a claim lasts without a renewal.
-    pub lease: Duration,
-    /// Whether to ignore cached results and run the steps again.
-    pub refresh_cache: bool,
-    /// The project's notification channels, by name.
-    pub channels: IndexMap<String, Channel>,
-    /// The configured tool servers, by name.
-    pub tools: IndexMap<String, ToolServer>,
-    /// The rules for answers in the settings. A run keeps the rules from its start.
-    pub approvals: Option<Approvals>,
-    /// The members of each role.
-    pub roles: IndexMap<String, Vec<String>>,
-    /// The actions that are allowed, that need a question, or that are denied.
-    pub policy: Policy,
-    /// The longest time that the consent of a run lasts, for all callers.
-    pub run_ceiling_ms: Option<i64>,
-    /// Size limits of values.
-    pub values: Values,
-    /// This engine as a member of the fleet.
-    pub member: Membership,
-    /// The program whose `__guard` command cleans up after a killed engine.
-    pub guard: Option<PathBuf>,
-}
-
-impl Default for EngineOptions {
-    fn default() -> Self {
-        Self {
-            runs_dir: PathBuf::from("runs"),
-            workspace: PathBuf::from("."),
-            script: Arc::new(Script::builtin()),
-            agent: "scripted".to_owned(),
-            backends: Backends::default(),
-            attempts_max: 16,
-            backends_max: IndexMap::new(),
-            lease: Duration::from_secs(60),
-            refresh_cache: false,
-            channels: IndexMap::new(),
-            tools: IndexMap::new(),
-            approvals: None,
-            roles: IndexMap::new(),
-            policy: Policy::default(),
-            run_ceiling_ms: None,
-            values: Values::default(),
-            member: Membership::default(),
-            guard: None,
-        }
-    }
-}
-
-/// Errors, by what the caller can do about them.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The store refused.
-    #[error(transparent)]
-    Store(#[from] longhaul_store::Error),
-    /// There is no such run.
-    #[error("there is no run `{0}`")]
-    UnknownRun(String),
-    /// More than one run has an id that begins like this.
-    #[error("`{0}` is not unique: {1}")]
-    Ambiguous(String, String),
-    /// The command was rejected; the kind says why.
-    #[error(transparent)]
-    Rejected(#[from] Rejection),
-    /// The submitted value does not fit the step's schema; the step stays open.
-    #[error("`{step}` stays open: {why}")]
-    Misfit {
-        /// The address of the step.
-        step: String,
-        /// Why it does not fit.
-        why: String,
-    },
-    /// The events of a run contradict each other.
-    #[error("the history is damaged: {0}; `longhaul export` prints what can be read, `longhaul cancel` ends the run")]
-    Damaged(String),
-    /// A newer version of this program wrote an event that this one does not know.
-    #[error("a newer version of Longhaul wrote this run (it has the event `{0}`); update this program to read it")]
-    Newer(String),
-    /// A file could not be read or written.
-    #[error("{0}")]
-    Files(#[from] std::io::Error),
-}
-
-impl Error {
-    /// Whether the history of this one run is at fault. Other runs must not suffer from it.
-    pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged(_) | Self::Newer(_) | Self::Store(longhaul_store::Error::Corrupt(_)))
-    }
-
-    /// The error as all interfaces show it, with its kind.
-    pub fn rejection(&self) -> Rejection {
-        use longhaul_store::Error as Stored;
-        match self {
-            Self::Rejected(rejection) => rejection.clone(),
-            Self::UnknownRun(_) => Rejection::not_found(self.to_string()).with(Remedy::ListRuns),
-            Self::Store(Stored::UnknownRun) => Rejection::not_found("there is no such run").with(Remedy::ListRuns),
-            Self::Ambiguous(..) => Rejection::not_found(self.to_string()).say("give more of its id"),
-            Self::Misfit { .. } | Self::Store(Stored::TooLarge { .. }) => Rejection::invalid(self.to_string()),
-            Self::Store(Stored::Busy) => Rejection::busy(self.to_string()),
-            Self::Store(_) | Self::Damaged(_) | Self::Newer(_) | Self::Files(_) => {
-                Rejection::unavailable(self.to_string())
-            }
-        }
-    }
-
-    pub(crate) fn encoding(error: serde_json::Error) -> Self {
-        Self::Damaged(format!("an event cannot be written: {error}"))
-    }
-
-    pub(crate) fn decoding(error: serde_json::Error) -> Self {
-        Self::Damaged(format!("an event cannot be read: {error}"))
-    }
-}
 
 /// Something that happened in a run of this engine, for interfaces that show it.
 #[derive(Debug, Clone)]

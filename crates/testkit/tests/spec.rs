@@ -1,6 +1,6 @@
 //! Runs the chapters of `tests/spec`, which define the meaning of the language.
 //!
-//! `UPDATE_SNAPSHOTS=1 cargo test -p longhaul-testkit --test spec` writes the result of each chapter into its file;
+//! `UPDATE_SNAPSHOTS=1 cargo test -p longhaul-testkit --test all spec::` writes the result of each chapter into its file;
 //! read it before you commit it.
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Tests workers and servers as real processes, with a real database, users and random failures, for a while.
 //!
-//! `LONGHAUL_CHAOS=20m cargo test -p longhaul --test postgres chaos -- --nocapture` runs for longer.
+//! `LONGHAUL_CHAOS=20m cargo test -p longhaul --test all postgres::chaos -- --nocapture` runs for longer.
 //!
 //! **Invariant:** every run ends, acknowledged data is in the store, no result is there twice, every result is of the
 //! newest attempt, and no process is left.

@@ -6,14 +6,12 @@ use std::sync::Arc;
 use longhaul_core::decide::{Advance, Planner, Start, absorb, advance, place, start_of};
 use longhaul_core::event::{Envelope, Event, Failure, VERSION};
 use longhaul_core::id::RunId;
-use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
-use longhaul_core::plan::{ErrorClass, Outcome, Plan};
+use longhaul_core::plan::{ErrorClass, Outcome};
 use longhaul_core::state::{LAYOUT, State, StepInst};
 use longhaul_core::status::RunStatus;
 use longhaul_core::task::{TaskKey, TimerId};
-use longhaul_store::{Append, Error as Refusal, Restored, StoredEvent};
-use serde::{Deserialize, Serialize};
+use longhaul_store::{Append, Error as Refusal};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -26,7 +24,6 @@ use crate::fleet::reports;
 use crate::fleet::reports::Reported;
 use crate::run::admission::{self, Admission};
 use crate::run::approvals;
-use crate::run::codec;
 use crate::run::message::Message;
 use crate::run::on_failure;
 use crate::run::record::{Extras, append, prepared, record};
@@ -34,14 +31,16 @@ use crate::run::recover;
 use crate::run::recover::Orphans;
 use crate::services::consent;
 
+pub use crate::run::load::Loaded;
+pub(crate) use crate::run::load::{Snapshot, load, load_from_start};
+pub(crate) use crate::run::refused::{is_away, is_fenced, is_refused, moved_on};
+
 /// The fewest events between two snapshots. A snapshot costs as much as the state is large, so a large state has fewer.
 const SNAPSHOT_EVENTS: u64 = 500;
 /// How often to decide a commit again because others changed the run.
 pub(crate) const TRIES: u32 = 50;
 /// How often to check whether the workers of other attempts are alive.
 pub(crate) const LOOK_AT_OTHERS: std::time::Duration = std::time::Duration::from_secs(1);
-/// How many events to read at once.
-const PAGE: usize = 1000;
 
 /// Why a run needs no engine at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,77 +52,6 @@ pub enum Idle {
         /// When the next timer fires.
         next_due: Option<i64>,
     },
-}
-
-/// A run with its plan and state.
-#[derive(Debug, Clone)]
-pub struct Loaded {
-    /// The plan, with its index.
-    pub plan: Arc<(Plan, Index)>,
-    /// The current state.
-    pub state: State,
-    /// The last event of the newest snapshot; 0 if there is none.
-    pub(crate) snapshot_seq: u64,
-}
-
-/// Loads a run's plan and state from its newest snapshot and the later events.
-pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> {
-    let Restored { snapshot, events: mut rows } = shared.store.restore(run, PAGE).await?;
-    let mut state = State::default();
-    if let Some((seq, bytes)) = snapshot {
-        match restored(&bytes).filter(|state| state.seq == seq) {
-            Some(restored) => state = restored,
-            // Another version wrote the snapshot; the events still have everything.
-            None => rows = shared.store.read(run, 0, PAGE).await?,
-        }
-    }
-    replay(shared, run, state, rows).await
-}
-
-/// Loads a run without its snapshot.
-pub(crate) async fn load_from_start(shared: &Shared, run: &RunId) -> Result<Loaded, Error> {
-    let rows = shared.store.read(run, 0, PAGE).await?;
-    replay(shared, run, State::default(), rows).await
-}
-
-/// A state, with the version of its layout.
-#[derive(Serialize, Deserialize)]
-struct Snapshot<T> {
-    layout: u32,
-    state: T,
-}
-
-/// The state in a snapshot, if this version of the program wrote the layout. In another layout, missing fields would
-/// look empty.
-fn restored(bytes: &[u8]) -> Option<State> {
-    let snapshot: Snapshot<State> = codec::read(std::str::from_utf8(bytes).ok()?).ok()?;
-    (snapshot.layout == LAYOUT).then_some(snapshot.state)
-}
-
-async fn replay(shared: &Shared, run: &RunId, mut state: State, mut rows: Vec<StoredEvent>) -> Result<Loaded, Error> {
-    let snapshot_seq = state.seq;
-    let mut plan = match &state.started {
-        Some(started) => Some(shared.plan(&started.plan).await?),
-        None => None,
-    };
-    loop {
-        let last = rows.len() < PAGE;
-        for row in rows {
-            let envelope = codec::decode(row, shared.store.as_ref()).await?;
-            if let Event::RunStarted(started) = &envelope.event {
-                plan = Some(shared.plan(&started.plan).await?);
-            }
-            let known =
-                plan.as_ref().ok_or_else(|| Error::Damaged("the run does not begin with its start".to_owned()))?;
-            state.apply(&known.0, &known.1, &envelope).map_err(|error| Error::Damaged(error.0))?;
-        }
-        if last {
-            break;
-        }
-        rows = shared.store.read(run, state.seq, PAGE).await?;
-    }
-    let plan = plan.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
-    Ok(Loaded { plan, state, snapshot_seq })
 }
 
 /// Drives a run until this process runs nothing of it and nothing can be decided. Also returns the state, so that the
@@ -688,25 +616,22 @@ pub(crate) async fn record_alone(
     Ok(())
 }
 
-/// Whether another process wrote first. Then load the run and decide again.
-pub(crate) fn moved_on(error: &Error) -> bool {
-    use longhaul_store::Error::{Conflict, Exists, Fenced};
-    matches!(error, Error::Store(Conflict { .. } | Exists | Fenced { .. }))
+/// Whether an attempt is open, and the run wants its result.
+pub(crate) fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
+    let open = |step: &StepInst| step.is_making(attempt);
+    !state.is_finished() && state.find(path).is_some_and(open)
 }
 
-/// Whether the store will never accept this commit.
-fn is_refused(error: &Error) -> bool {
-    matches!(error, Error::Store(Refusal::TooLarge { .. } | Refusal::Invalid(_)))
+/// Whether an attempt waits for a worker.
+pub(crate) fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
+    let queued = |step: &StepInst| step.phase.is_queued() && step.attempts == attempt;
+    !state.is_finished() && state.find(path).is_some_and(queued)
 }
 
-/// Whether another worker holds a task of the commit.
-fn is_fenced(error: &Error) -> bool {
-    matches!(error, Error::Store(Refusal::Fenced { .. }))
-}
-
-/// Whether the store does not answer now, but may answer later.
-pub(crate) fn is_away(error: &Error) -> bool {
-    matches!(error, Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy))
+/// Whether a result is of an attempt that is still open.
+fn still_open(state: &State, event: &Event) -> bool {
+    let of_maker = event.attempt().filter(|_| event.is_of_maker());
+    of_maker.is_none_or(|(path, attempt)| is_open(state, path, attempt))
 }
 
 /// What was stopped because the engine stops has neither failed nor been lost.
@@ -727,24 +652,6 @@ async fn until(shared: &Shared, due: Option<i64>) {
         }
         None => std::future::pending().await,
     }
-}
-
-/// Whether an attempt is open, and the run wants its result.
-pub(crate) fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
-    let open = |step: &StepInst| step.is_making(attempt);
-    !state.is_finished() && state.find(path).is_some_and(open)
-}
-
-/// Whether an attempt waits for a worker.
-pub(crate) fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
-    let queued = |step: &StepInst| step.phase.is_queued() && step.attempts == attempt;
-    !state.is_finished() && state.find(path).is_some_and(queued)
-}
-
-/// Whether a result is of an attempt that is still open.
-fn still_open(state: &State, event: &Event) -> bool {
-    let of_maker = event.attempt().filter(|_| event.is_of_maker());
-    of_maker.is_none_or(|(path, attempt)| is_open(state, path, attempt))
 }
 
 fn due_timers(loaded: &Loaded, now: i64) -> Vec<TimerId> {
