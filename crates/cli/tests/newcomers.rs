@@ -118,7 +118,7 @@ fn a_worker_refuses_what_it_can_not_be() {
     let project = Project::new(ECHO);
     for (args, why) in [
         (["--slots", "0"], "a worker without slots does nothing"),
-        (["--name", " "], "it is empty"),
+        (["--name", " "], "the name is empty"),
         (["--labels", "gpu,a b"], "a label has no spaces"),
     ] {
         let told = project.longhaul(&["worker", args[0], args[1]]);

@@ -22,7 +22,7 @@ interface Gaps {
   Diagnostic: Gap<types.Diagnostic, Made<"Diagnostic">>;
   Graph: Gap<types.Graph, Made<"Graph">>;
   GraphEdge: Gap<types.GraphEdge, Made<"Edge">>;
-  GraphNode: Gap<types.GraphNode, Made<"Node">>;
+  GraphNode: Gap<types.GraphNode, Made<"GraphNode">>;
   Layout: Gap<types.Layout, Made<"Layout">>;
   Origin: Gap<types.Origin, Made<"Origin">>;
   Persisted: Gap<types.Persisted, Made<"Persisted">>;
@@ -31,7 +31,7 @@ interface Gaps {
   Questions: Gap<types.Questions, Made<"Questions">>;
   Run: Gap<types.Run, Made<"Run">>;
   RunRow: Gap<types.RunRow, Made<"RunRow">>;
-  Step: Gap<types.Step, Made<"Step">>;
+  Step: Gap<types.Step, Made<"StepView">>;
   Summary: Gap<types.RunRow["summary"], Made<"Summary">>;
   Tally: Gap<types.Tally, Made<"Tally">>;
   Usage: Gap<types.Usage, Made<"Usage">>;

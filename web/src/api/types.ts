@@ -346,9 +346,9 @@ export type Roster = Made<"Roster">;
 
 export type Worker = Made<"Worker">;
 
-export type Duty = Made<"Duty">;
+export type Duty = Made<"HeldTask">;
 
-export type OpenDuty = Made<"OpenDuty">;
+export type OpenDuty = Made<"OpenTask">;
 
 export interface Note {
   run: string;
