@@ -59,7 +59,7 @@ describe("a run", () => {
     await open();
     await at.server.control({ run: "release-1", commits: 1 });
     await at.page.getByRole("button", { name: "Deny" }).click();
-    await at.page.getByLabel("Why?").fill("not today");
+    await at.page.getByLabel("The reason (optional)").fill("not today");
     await at.page.getByRole("button", { name: "Deny" }).click();
     await at.page.getByText("go was denied: not today").waitFor();
     await at.page.locator("main [data-status=cancelled]").first().waitFor();
@@ -160,7 +160,7 @@ describe("a run", () => {
     await at.page.getByRole("button", { name: "Continue" }).click();
     await at.page.getByRole("button", { name: "Pause" }).waitFor();
     await at.page.getByRole("button", { name: "Cancel" }).click();
-    await at.page.getByRole("dialog").getByLabel("Why?").fill("enough");
+    await at.page.getByRole("dialog").getByLabel("The reason (optional)").fill("enough");
     await at.page.getByRole("button", { name: "Cancel the run" }).click();
     await at.page.locator("main header [data-status=cancelled]").waitFor();
     await at.page.getByText("enough").waitFor();

@@ -17,7 +17,7 @@ describe("workers", () => {
     await card("bert").getByText("0 of 16 slots busy").waitFor();
     expect(await card("bert").getByRole("list", { name: "Labels" }).getByRole("listitem").allTextContents()).toContain("big");
     await card("gamma-12").getByText("silent for 6m").waitFor();
-    await card("gamma-12").getByText("made again once its lease has run out").waitFor();
+    await card("gamma-12").getByText("Its steps run again when its lease has ended").waitFor();
     await at.page.getByRole("region", { name: "Done by commands" }).getByRole("link", { name: "outline" }).waitFor();
     await card("alpha-4711").getByRole("link", { name: "plan" }).click();
     await at.page.getByTestId("run-id").waitFor();
@@ -66,7 +66,7 @@ describe("a run of several machines", () => {
     for (const line of [
       "notes waits for a worker with the label gpu",
       "notes was taken by bert on beta",
-      "nothing was heard of the machine beta for 12m, and the files of the run are there",
+      "the machine beta has been silent for 12m, and the files of the run are on it",
       "moon risen, on beta",
     ])
       await at.page.getByText(line, { exact: true }).waitFor();

@@ -82,7 +82,7 @@ describe("a run that is told something", () => {
   it("is denied, and says so", async () => {
     await begin("errand");
     await run.button("Deny").click();
-    await at.page.getByLabel("Why?").fill("too late");
+    await at.page.getByLabel("The reason (optional)").fill("too late");
     await run.button("Deny").click();
     await at.page.getByText("too late").first().waitFor();
   });

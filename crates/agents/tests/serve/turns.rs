@@ -177,7 +177,8 @@ fn a_context_is_shortened_to_notes() {
         bench.take([wire.says("Yes.")]);
         let told = bench.told(3);
         assert!(
-            told.ends_with("The folder is empty.\n\ngo on") || told.ends_with("The folder is empty.\nuser: continue"),
+            told.ends_with("The folder is empty.\n\ncontinue")
+                || told.ends_with("The folder is empty.\nuser: continue"),
             "{told}"
         );
         assert!(!told.contains("list"));

@@ -147,7 +147,7 @@ fn one_token_does_not_take_the_streams_of_the_others() {
     let open: Vec<Stream> = (0..128).map(|_| greedy.stream("/api/v1/stream", &[])).collect();
     let refused = greedy.get("/api/v1/stream");
     assert_eq!((refused.status, refused.json()["code"].clone()), (429, json!("LH0710")));
-    assert!(refused.json()["title"].as_str().unwrap().contains("128 streams"), "{}", refused.body);
+    assert!(refused.json()["title"].as_str().unwrap().contains("128 open streams"), "{}", refused.body);
     assert!(other.stream("/api/v1/stream", &[]).next().is_some());
     drop(open);
 }

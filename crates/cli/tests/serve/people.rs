@@ -46,7 +46,13 @@ fn answer(client: &Client, run: &str, answer: Value) -> Answer {
 fn forbidden(answer: &Answer) -> String {
     let body = answer.json();
     assert_eq!((answer.status, &body["code"]), (403, &json!("LH0706")), "{body}");
-    body["detail"].as_str().unwrap().to_owned()
+    format!("{} {}", body["title"].as_str().unwrap(), body["detail"].as_str().unwrap_or_default()).trim_end().to_owned()
+}
+
+/// The two sentences of a refusal, from the one of a question.
+fn sentences(why: &str) -> String {
+    let capital = |text: &str| text[..1].to_uppercase() + &text[1..];
+    why.split("; ").map(|part| format!("{}.", capital(part))).collect::<Vec<_>>().join(" ")
 }
 
 /// The first event of a kind.
@@ -61,7 +67,7 @@ fn two_tokens_are_two_people() {
     for user in ["kim", "ana"] {
         let person = client(&project, &server, user);
         let run = started(&person, "gate");
-        assert_eq!(answer(&person, &run, json!("approve")).status, 202);
+        assert_eq!(answer(&person, &run, json!("approve")).status, 200);
         let owner = json!({"face": "api", "user": user});
         assert_eq!(event(&person, &run, "run_started")["owner"], owner);
         let answered = event(&person, &run, "answered");
@@ -80,7 +86,7 @@ fn two_tokens_are_two_people() {
     assert_eq!(forbidden(&ana.post(&path, &instead)), format!("{why}; the policy lets nobody answer in its place"));
     let kim = client(&project, &server, "kim");
     assert_eq!(question(&kim, &run)["here"]["override"], true);
-    assert_eq!(kim.post(&path, &instead).status, 202, "as at the command line");
+    assert_eq!(kim.post(&path, &instead).status, 200, "as at the command line");
 }
 
 #[test]
@@ -93,7 +99,7 @@ fn what_a_run_is_told_is_the_persons_too() {
     let steps = [("pause", "paused"), ("unpause", "unpaused"), ("cancel", "cancel_requested"), ("retry", "reopened")];
     for (at, (what, kind)) in steps.into_iter().enumerate() {
         let (user, person) = if at % 2 == 0 { ("kim", &kim) } else { ("ana", &ana) };
-        assert_eq!(tell(person, what), 202, "{what}");
+        assert_eq!(tell(person, what), 200, "{what}");
         assert_eq!(event(&kim, &run, kind)["by"], user, "{what}");
         if what == "cancel" {
             event(&kim, &run, "run_finished");
@@ -109,14 +115,15 @@ fn a_role_gate_is_answered_by_who_has_the_role_and_by_nobody_else() {
     let run = started(&bob, "role");
     let why = "only `release` may answer this; the settings say who that is, under `[roles]`";
     assert_eq!(question(&bob, &run)["here"], json!({"ok": false, "why": why}));
-    assert_eq!(forbidden(&answer(&bob, &run, json!("approve"))), why, "although they started it");
+    assert_eq!(forbidden(&answer(&bob, &run, json!("approve"))), sentences(why), "although they started it");
     let shared = server.client(&project.token("admin"));
-    let none = format!("{why}; the token names no person, so it has no role");
+    let none =
+        "only `release` may answer this, and the token names no person; the settings say who that is, under `[roles]`";
     assert_eq!(question(&shared, &run)["here"]["why"], none);
-    assert_eq!(forbidden(&answer(&shared, &run, json!("approve"))), none);
+    assert_eq!(forbidden(&answer(&shared, &run, json!("approve"))), sentences(none));
     let kim = server.browser(&project.token_of("kim", "operator"));
     assert_eq!(question(&kim, &run)["here"], json!({"ok": true}));
-    assert_eq!(answer(&kim, &run, json!("approve")).status, 202);
+    assert_eq!(answer(&kim, &run, json!("approve")).status, 200);
     let answered = event(&kim, &run, "answered");
     assert_eq!((&answered["by"], &answered["caller"]["roles"]), (&json!("kim"), &json!(["release"])));
 }
@@ -147,19 +154,23 @@ fn two_people_have_to_approve() {
     let (kim, ana) = (client(&project, &server, "kim"), client(&project, &server, "ana"));
     let run = started(&client(&project, &server, "bob"), "two");
     assert_eq!(question(&kim, &run)["needed"], 2);
-    assert_eq!(answer(&kim, &run, json!("approve")).status, 202);
+    assert_eq!(answer(&kim, &run, json!("approve")).status, 200);
     let approved = event(&kim, &run, "approved");
     assert_eq!((&approved["by"], &approved["given"], &approved["needed"]), (&json!("kim"), &json!(1), &json!(2)));
     assert_eq!(approved["caller"]["who"], json!({"face": "api", "user": "kim"}));
     let seen = question(&kim, &run);
     let twice = "kim has approved this already (1 of 2); somebody else has to approve next";
     assert_eq!((&seen["here"]["why"], &seen["approved"][0]["by"]), (&json!(twice), &json!("kim")));
-    assert_eq!(forbidden(&answer(&kim, &run, json!("approve"))), twice);
+    assert_eq!(forbidden(&answer(&kim, &run, json!("approve"))), sentences(twice));
     let again = server.browser(&project.token_of("kim", "admin"));
-    assert_eq!(forbidden(&answer(&again, &run, json!("approve"))), twice, "another token is no other person");
+    assert_eq!(
+        forbidden(&answer(&again, &run, json!("approve"))),
+        sentences(twice),
+        "another token is no other person"
+    );
     let status = project.longhaul(&["status", &run]).stdout;
     assert!(status.contains("1 of 2, approved by kim"), "{status}");
-    assert_eq!(answer(&ana, &run, json!("approve")).status, 202);
+    assert_eq!(answer(&ana, &run, json!("approve")).status, 200);
     assert_eq!(event(&ana, &run, "run_finished")["outcome"], "success");
     let told = project.longhaul(&["events", &run]).stdout;
     let lines = ["go: approved by kim at the API (1 of 2)", "go: approved by ana at the API"];
@@ -172,11 +183,11 @@ fn one_of_two_may_deny_even_after_they_approved() {
     let server = project.serve(&[]);
     let kim = client(&project, &server, "kim");
     let run = started(&kim, "two");
-    assert_eq!(answer(&kim, &run, json!({"value": {"value": "yes"}})).status, 202, "in words");
+    assert_eq!(answer(&kim, &run, json!({"value": {"value": "yes"}})).status, 200, "in words");
     event(&kim, &run, "approved");
     let edited = answer(&client(&project, &server, "ana"), &run, json!("skip"));
     assert_eq!((edited.status, &edited.json()["code"]), (422, &json!("LH0708")), "{}", edited.body);
-    assert_eq!(answer(&kim, &run, json!({"deny": {"reason": "a mistake"}})).status, 202);
+    assert_eq!(answer(&kim, &run, json!({"deny": {"reason": "a mistake"}})).status, 200);
     assert_eq!(event(&kim, &run, "run_finished")["outcome"], "failure");
 }
 
@@ -187,13 +198,13 @@ fn somebody_else_than_who_started_it_has_to_approve() {
     let (kim, ana) = (client(&project, &server, "kim"), client(&project, &server, "ana"));
     let run = started(&kim, "other");
     let why = "kim started this run; somebody else has to answer";
-    assert_eq!(forbidden(&answer(&kim, &run, json!("approve"))), why);
+    assert_eq!(forbidden(&answer(&kim, &run, json!("approve"))), sentences(why));
     let page = server.browser(&project.token_of("kim", "admin"));
-    assert_eq!(forbidden(&answer(&page, &run, json!("approve"))), why);
+    assert_eq!(forbidden(&answer(&page, &run, json!("approve"))), sentences(why));
     let shared = server.client(&project.token("operator"));
     let unnamed = "this gate counts people, and the token names no person; use one that does";
-    assert_eq!(forbidden(&answer(&shared, &run, json!("approve"))), unnamed);
-    assert_eq!(answer(&ana, &run, json!("approve")).status, 202);
+    assert_eq!(forbidden(&answer(&shared, &run, json!("approve"))), sentences(unnamed));
+    assert_eq!(answer(&ana, &run, json!("approve")).status, 200);
     assert_eq!(event(&ana, &run, "run_finished")["outcome"], "success");
 }
 

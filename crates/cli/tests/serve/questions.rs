@@ -72,8 +72,8 @@ fn a_question_of_another_face_is_explained_and_answered_only_in_its_place() {
     let path = format!("/api/v1/runs/{run}/answer");
     let refused = client.post(&path, &json!({"path": "go", "answer": "approve"}));
     assert_eq!(
-        (refused.status, &refused.json()["code"], &refused.json()["detail"]),
-        (403, &json!("LH0706"), &json!(why))
+        (refused.status, &refused.json()["code"], &refused.json()["kind"], &refused.json()["detail"]),
+        (403, &json!("LH0706"), &json!("forbidden"), &json!("Or answer in its place, with `override: true`."))
     );
     assert_eq!(client.post(&path, &json!({"path": "go", "answer": "approve", "override": true})).status, 200);
     client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until("run_finished");

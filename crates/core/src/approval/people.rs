@@ -46,7 +46,7 @@ pub(super) fn refusal(
     answer: Option<&Answer>,
 ) -> Option<Rejection> {
     let owner = started.owner.as_ref().filter(|_| rule.needs_people())?;
-    let Some(person) = caller.and_then(Caller::person) else { return Some(Rejection::forbidden(unnamed(caller))) };
+    let Some(person) = caller.and_then(Caller::person) else { return Some(unnamed(caller)) };
     if rule.not_starter && owner.user.as_deref() == Some(person) {
         return Some(Rejection::forbidden(format!("{person} started this run")).say("somebody else has to answer"));
     }
@@ -54,18 +54,18 @@ pub(super) fn refusal(
     let is_denial = matches!(answer, Some(Answer::Deny { .. }));
     (has_approved && !is_denial).then(|| {
         let (given, count) = (given.len(), rule.count);
-        Rejection::conflict(format!("{person} has approved this already ({given} of {count})"))
+        Rejection::forbidden(format!("{person} has approved this already ({given} of {count})"))
             .say("somebody else has to approve next")
     })
 }
 
-fn unnamed(caller: Option<&Caller>) -> String {
-    let what = match caller.map(|caller| caller.auth) {
-        Some(Auth::SharedToken) => "the token names no person; use one that does",
-        Some(Auth::Grant) => "a consent that was given before is no person",
-        _ => "nobody said who answers",
-    };
-    format!("this gate counts people, and {what}")
+fn unnamed(caller: Option<&Caller>) -> Rejection {
+    let counts = |what: &str| Rejection::forbidden(format!("this gate counts people, and {what}"));
+    match caller.map(|caller| caller.auth) {
+        Some(Auth::SharedToken) => counts("the token names no person").say("use one that does"),
+        Some(Auth::Grant) => counts("a consent that was given before is no person"),
+        _ => counts("nobody said who answers"),
+    }
 }
 
 /// What else than yes or no cannot be said where several people have to agree.
