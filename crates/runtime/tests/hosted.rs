@@ -320,7 +320,7 @@ async fn only_a_run_for_a_host_hands_its_steps_out() {
     let bench = Bench::new();
     let run = bench.engine().start(&bench::plan(ONE), StartRequest::default()).await.unwrap();
     let refused = bench.engine().next(&run, "ed").await.unwrap_err();
-    assert!(refused.to_string().contains("only a run that was started for a client"), "{refused}");
+    assert!(refused.to_string().contains("only a hosted run gives its steps to clients"), "{refused}");
     assert_eq!(bench.events(&run).await.len(), 1);
 }
 

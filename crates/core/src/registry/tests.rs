@@ -136,7 +136,7 @@ fn every_text_is_kept_once_and_one_of_them_is_current() {
 #[test]
 fn nothing_is_written_over_what_the_writer_has_not_seen() {
     let mut desk = Desk::default();
-    assert!(desk.save("one", Some("sha256:aaaaaaa3")).contains("to base anything on"));
+    assert!(desk.save("one", Some("sha256:aaaaaaa3")).contains("to base a change on"));
     desk.save("one", None);
     desk.save("three", None);
     let said = desk.save("fiver", Some(&hash_of("one")));

@@ -83,7 +83,7 @@ mod tests {
     fn schemas_close_the_door_to_other_arguments() {
         let schema = Value::Object(schema::<Args>());
         assert_eq!(schema["additionalProperties"], json!(false));
-        assert_eq!(schema["properties"]["workflow"]["description"], json!("Which."));
+        assert_eq!(schema["properties"]["workflow"]["description"], json!("The name of the workflow."));
         assert_eq!(schema["required"], json!(["workflow"]));
     }
 }
