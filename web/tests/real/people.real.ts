@@ -104,7 +104,7 @@ describe("somebody who may only look", () => {
     await at.page.context().clearCookies();
     await at.page.goto(at.longhaul.loginAs("viewer"));
     await at.page.locator("[data-run=there-1]").click();
-    await at.page.getByText("This sign-in may look, and nothing else").first().waitFor();
+    await at.page.getByText("You can only look: the role of your toke").first().waitFor();
     for (const name of ["Pause", "Cancel", "Answer in place of the owner", "Fork from here"]) expect(await run.button(name).count(), name).toBe(0);
     await at.page.goto(at.longhaul.url("/workflows/interview"));
     await expect.poll(() => run.button("Run it").isDisabled()).toBe(true);
@@ -139,7 +139,7 @@ describe("two people", () => {
     await at.page.getByText("kim has approved this already").first().waitFor();
     const cookies = await at.page.context().cookies();
     await run.button("Sign out").click();
-    await at.page.getByText("Nobody is signed in").first().waitFor();
+    await at.page.getByText("You are not signed in").first().waitFor();
     await at.page.context().addCookies(cookies);
     const kept = await at.page.evaluate(async () => (await fetch("/api/v1/about")).status);
     expect(kept, "a cookie that somebody kept").toBe(401);
