@@ -206,3 +206,17 @@ fn every_decision_is_listed_and_every_listed_one_exists() {
     }
     assert_eq!(count, list.matches(".md)").count());
 }
+
+#[test]
+fn the_files_that_the_architecture_names_exist() {
+    let text = read("ARCHITECTURE.md");
+    let named =
+        text.split('`').skip(1).step_by(2).filter(|name| name.contains("/src/") && !name.contains(['<', '{', '*']));
+    let mut count = 0;
+    for name in named {
+        let path = if name.starts_with("web/") { name.to_owned() } else { format!("crates/{name}") };
+        assert!(root().join(&path).exists(), "ARCHITECTURE.md names {path}, which does not exist");
+        count += 1;
+    }
+    assert!(count > 60, "only {count} files were found");
+}

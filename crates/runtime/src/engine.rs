@@ -36,7 +36,7 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::execute::artifacts::Artifacts;
 use crate::execute::compat;
-use crate::execute::permits::Slots;
+use crate::execute::permits::Permits;
 use crate::execute::secrets::Secrets;
 use crate::execute::shortage;
 use crate::fleet::membership::ClaimedTasks;
@@ -121,11 +121,11 @@ pub(crate) struct Shared {
     pub(crate) options: EngineOptions,
     pub(crate) artifacts: Artifacts,
     pub(crate) worker: WorkerId,
-    pub(crate) slots: Slots,
+    pub(crate) permits: Permits,
     /// The agent for prompts that name none, once it is known.
     pub(crate) first_agent: OnceCell<&'static str>,
     pub(crate) pulse: broadcast::Sender<EngineEvent>,
-    pub(crate) mailroom: Notifier,
+    pub(crate) notifier: Notifier,
     pub(crate) leases: Leases,
     pub(crate) awake: Awake,
     pub(crate) turns: Turns,
@@ -134,7 +134,7 @@ pub(crate) struct Shared {
     /// The consents that this engine has read so far.
     pub(crate) ledger: Mutex<Ledger>,
     /// The part of the registry that this engine has read so far.
-    pub(crate) shelf: Mutex<Registry>,
+    pub(crate) registry: Mutex<Registry>,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -145,17 +145,17 @@ impl Engine {
         let (pulse, _) = broadcast::channel(4096);
         let shared = Shared {
             artifacts: Artifacts::new(options.runs_dir.clone()),
-            slots: Slots::new(options.attempts_max, &options.backends_max),
+            permits: Permits::new(options.attempts_max, &options.backends_max),
             first_agent: OnceCell::new(),
             worker: crate::run::recover::this_worker(store.as_ref()),
-            mailroom: Notifier::default(),
+            notifier: Notifier::default(),
             leases: Leases::default(),
             awake: Awake::new(clock.now_ms()),
             turns: Turns::default(),
             taken: ClaimedTasks::default(),
             secrets: Secrets::of(&options),
             ledger: Mutex::default(),
-            shelf: Mutex::default(),
+            registry: Mutex::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -337,7 +337,7 @@ impl Engine {
         stop: CancellationToken,
         patient: impl Fn(&State) -> bool,
     ) -> Result<Idle, Error> {
-        let news = self.shared.mailroom.listen(run);
+        let news = self.shared.notifier.listen(run);
         let _renewing = self.keep_leases();
         let mut has_waited = false;
         loop {
@@ -351,7 +351,7 @@ impl Engine {
             };
             has_waited = true;
             let Idle::Waiting { next_due } = idle else {
-                self.shared.mailroom.forget(run);
+                self.shared.notifier.forget(run);
                 return Ok(idle);
             };
             if stop.is_cancelled() || !patient(&state) {
@@ -431,7 +431,7 @@ impl Engine {
 
     /// Asks the worker of this engine, if there is one, to check a run now.
     pub fn poke(&self, run: &RunId) {
-        self.shared.mailroom.tell(run);
+        self.shared.notifier.tell(run);
     }
 
     /// One run, as lists show it.
@@ -484,7 +484,7 @@ impl Shared {
         let dedup = dedup.unwrap_or_else(|| Uuid::now_v7().to_string());
         let (source, at_ms) = ("engine".to_owned(), self.clock.now_ms());
         let posted = self.store.post(NewMessage { run: run.clone(), source, dedup, body, at_ms }).await?;
-        self.mailroom.tell(run);
+        self.notifier.tell(run);
         Ok(posted)
     }
 

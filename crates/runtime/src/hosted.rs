@@ -132,7 +132,7 @@ impl Engine {
             }
             match record_alone(&self.shared, run, &mut loaded, &given).await {
                 Ok(()) => {
-                    self.shared.mailroom.tell(run);
+                    self.shared.notifier.tell(run);
                     return Ok(given.len());
                 }
                 Err(error) if moved_on(&error) => {}
@@ -233,7 +233,7 @@ impl Engine {
             match record_alone(&self.shared, run, &mut loaded, std::slice::from_ref(&event)).await {
                 Ok(()) => {
                     self.keep_output(run, &event);
-                    self.shared.mailroom.tell(run);
+                    self.shared.notifier.tell(run);
                     return Ok(path);
                 }
                 Err(error) if moved_on(&error) => {}

@@ -59,7 +59,7 @@ pub(crate) fn begin(
         let choice = kinds::prompt::who(&shared, &start, &told).await;
         let names: Vec<&str> = choice.iter().flat_map(|choice| [&*choice.name, &*choice.driver]).collect();
         let slot = tokio::select! {
-            slot = shared.slots.take(&names, promise) => Some(slot),
+            slot = shared.permits.take(&names, promise) => Some(slot),
             () = cancel.cancelled() => None,
         };
         let secrets = shared.secrets.clone();

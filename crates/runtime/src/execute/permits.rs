@@ -17,7 +17,7 @@ const HELD_TIMES: usize = 8;
 
 /// The permits of an engine.
 #[derive(Debug)]
-pub(crate) struct Slots {
+pub(crate) struct Permits {
     all: Arc<Semaphore>,
     /// How many permits there are.
     max: usize,
@@ -71,7 +71,7 @@ pub(crate) struct Slot {
     _all: Option<OwnedSemaphorePermit>,
 }
 
-impl Slots {
+impl Permits {
     pub(crate) fn new(all: usize, backends: &IndexMap<String, usize>) -> Self {
         let slots = |(name, max): (&String, &usize)| (name.clone(), Arc::new(Semaphore::new((*max).max(1))));
         let backends = backends.iter().map(slots).collect();
@@ -135,15 +135,15 @@ mod tests {
     use super::*;
 
     /// A permit, if one is free now.
-    fn now(slots: &Slots, agent: &[&str]) -> Option<Slot> {
+    fn now(slots: &Permits, agent: &[&str]) -> Option<Slot> {
         match pin!(slots.take(agent, Promise::default())).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(slot) => Some(slot),
             Poll::Pending => None,
         }
     }
 
-    fn slots() -> Slots {
-        Slots::new(3, &IndexMap::from([("claude".to_owned(), 1)]))
+    fn slots() -> Permits {
+        Permits::new(3, &IndexMap::from([("claude".to_owned(), 1)]))
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
     }
 
     /// How many permits are free.
-    fn room(slots: &Slots, held: usize) -> usize {
+    fn room(slots: &Permits, held: usize) -> usize {
         slots.promise(held, |room| room).count
     }
 

@@ -97,6 +97,6 @@ async fn tell(
         at_ms: now,
     };
     shared.store.post(message).await?;
-    shared.mailroom.tell(run);
+    shared.notifier.tell(run);
     Ok(now + grace)
 }

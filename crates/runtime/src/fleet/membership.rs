@@ -87,7 +87,7 @@ impl ClaimedTasks {
 
 /// Claims waiting tasks that fit this worker, as many as it can start. Returns their runs.
 pub(crate) async fn claim_tasks(shared: &Shared, run: Option<&RunId>) -> Result<Vec<RunId>, Error> {
-    let mut promise = shared.slots.promise(shared.leases.len(), |room| room);
+    let mut promise = shared.permits.promise(shared.leases.len(), |room| room);
     let limit = promise.count();
     if limit == 0 {
         return Ok(Vec::new());
@@ -131,7 +131,7 @@ pub(crate) fn with_placement(
     let (host, labels) = (member.host.as_deref(), &member.labels);
     let place = |room| Place { host, labels, room, is_counted: &is_counted, counted_agent: &counted_agent };
     match host {
-        Some(_) => shared.slots.promise(shared.leases.len(), |room| decide(place(room))),
+        Some(_) => shared.permits.promise(shared.leases.len(), |room| decide(place(room))),
         // On one machine, another worker has no more resources than this one.
         None => {
             decide(place(usize::MAX));

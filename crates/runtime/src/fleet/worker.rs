@@ -97,7 +97,7 @@ impl Owed {
 pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(), Error> {
     let _renewing = engine.keep_leases();
     let store = &engine.shared.store;
-    let mut unheard = engine.shared.mailroom.unheard();
+    let mut unheard = engine.shared.notifier.unheard();
     let now = Instant::now();
     let mut worker = Worker {
         engine,
@@ -216,7 +216,7 @@ impl Worker<'_> {
     /// Claims waiting tasks, and wakes or drives their runs.
     async fn claim_more(&self) -> Result<(), Error> {
         for run in membership::claim_tasks(&self.engine.shared, None).await? {
-            self.engine.shared.mailroom.tell(&run);
+            self.engine.shared.notifier.tell(&run);
             self.drive_run(run).await;
         }
         Ok(())

@@ -100,7 +100,7 @@ async fn cancel(shared: &Shared, oldest: &RunId, by: &RunId) -> Result<(), Error
         at_ms: shared.clock.now_ms(),
     };
     shared.store.post(message).await?;
-    shared.mailroom.tell(oldest);
+    shared.notifier.tell(oldest);
     Ok(())
 }
 
@@ -108,7 +108,7 @@ async fn cancel(shared: &Shared, oldest: &RunId, by: &RunId) -> Result<(), Error
 pub(crate) async fn leave(shared: &Shared, loaded: &Loaded) -> Result<(), Error> {
     let Some(group) = group_of(&loaded.plan.0, &loaded.state) else { return Ok(()) };
     for row in unfinished(shared, group, None).await? {
-        shared.mailroom.tell(&row.run);
+        shared.notifier.tell(&row.run);
     }
     Ok(())
 }

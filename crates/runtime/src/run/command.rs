@@ -254,5 +254,5 @@ async fn said(shared: &Arc<Shared>, run: &RunId, before: &Loaded, after: &State,
         // If this fails, the others find out later by polling.
         let _ = admission::leave(shared, &over).await;
     }
-    shared.mailroom.tell(run);
+    shared.notifier.tell(run);
 }

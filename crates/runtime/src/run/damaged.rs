@@ -154,6 +154,6 @@ pub(crate) async fn give_up(shared: &Shared, run: &RunId, why: String) -> Result
     let tasks = shared.store.tasks(run).await?.into_iter();
     append.tasks_ended = tasks.map(|task| TaskEnd { key: task.key, attempt: task.attempt, worker: None }).collect();
     shared.store.append(append).await?;
-    shared.mailroom.tell(run);
+    shared.notifier.tell(run);
     Ok(envelope)
 }

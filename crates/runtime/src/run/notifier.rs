@@ -114,9 +114,9 @@ pub(crate) async fn deliver(shared: Weak<Shared>) {
         let may_be_mail = is_owed || work.has_changed().unwrap_or(true);
         work.borrow_and_update();
         let Some(shared) = shared.upgrade() else { return };
-        shared.mailroom.wake_foreign();
+        shared.notifier.wake_foreign();
         // A worker checks for mail itself. If the store does not answer now, ask again: no other change may follow.
-        let is_wanted = may_be_mail && !shared.mailroom.is_empty() && !shared.taken.has_worker();
+        let is_wanted = may_be_mail && !shared.notifier.is_empty() && !shared.taken.has_worker();
         is_owed = is_wanted && hand_out(&shared).await.is_err();
         drop(shared);
         tokio::time::sleep(TOGETHER).await;
@@ -125,13 +125,13 @@ pub(crate) async fn deliver(shared: Weak<Shared>) {
 
 /// Wakes the runs that have mail, and those that another process may have changed.
 pub(crate) async fn hand_out(shared: &Shared) -> Result<(), longhaul_store::Error> {
-    shared.mailroom.wake_foreign();
+    shared.notifier.wake_foreign();
     with_mail(shared).await.map(drop)
 }
 
 /// The runs that have mail. Wakes their listeners.
 pub(crate) async fn with_mail(shared: &Shared) -> Result<Vec<RunId>, longhaul_store::Error> {
     let runs = shared.store.with_mail(RUNS_MAX).await?;
-    runs.iter().for_each(|run| shared.mailroom.wake(run));
+    runs.iter().for_each(|run| shared.notifier.wake(run));
     Ok(runs)
 }

@@ -81,7 +81,7 @@ pub(crate) async fn until_idle(
     runner.changes.mark_changed();
     let orphans = recover::orphans(shared, run, &runner.loaded.state).await?;
     let idle = runner.go(orphans, stop).await;
-    shared.mailroom.forget(run);
+    shared.notifier.forget(run);
     Ok((idle?, runner.loaded.state))
 }
 
@@ -164,9 +164,9 @@ impl Runner {
     }
 
     async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
-        let news = self.shared.mailroom.listen(&self.run);
+        let news = self.shared.notifier.listen(&self.run);
         // This loop checks other workers itself, so it need not wake up for each write.
-        self.shared.mailroom.set_foreign(&self.run, false);
+        self.shared.notifier.set_foreign(&self.run, false);
         let mut owed = Owed { ended: Vec::new(), orphans, mail: true };
         loop {
             if stop.is_cancelled() {
@@ -195,7 +195,7 @@ impl Runner {
         }
         if self.open.is_empty() {
             let is_queued = self.loaded.state.queued().next().is_some();
-            self.shared.mailroom.set_foreign(&self.run, is_queued || self.waits_for_others());
+            self.shared.notifier.set_foreign(&self.run, is_queued || self.waits_for_others());
             return Ok(Some(self.idle()));
         }
         let next_due = next_due(&self.loaded);

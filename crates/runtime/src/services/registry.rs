@@ -31,7 +31,7 @@ pub type Decided<T> = Result<(T, Vec<RegistryEntry>), Rejection>;
 impl Engine {
     /// The current registry.
     pub async fn registry(&self) -> Result<Registry, Error> {
-        let mut shelf = self.shared.shelf.lock().await;
+        let mut shelf = self.shared.registry.lock().await;
         refresh(self.shared.store.as_ref(), &mut shelf).await?;
         Ok(shelf.clone())
     }
@@ -42,7 +42,7 @@ impl Engine {
         &self,
         mut decide: impl FnMut(&Registry, i64) -> Decided<T> + Send,
     ) -> Result<T, Error> {
-        let mut shelf = self.shared.shelf.lock().await;
+        let mut shelf = self.shared.registry.lock().await;
         for attempt in 0..=TRIES {
             refresh(self.shared.store.as_ref(), &mut shelf).await?;
             let now = self.shared.clock.now_ms();

@@ -39,13 +39,13 @@ pub(super) struct About {
 pub(super) async fn about(call: Call) -> Result<Reply, Problem> {
     Reply::json(&About {
         version: env!("CARGO_PKG_VERSION"),
-        project: call.desk().root().display().to_string(),
+        project: call.state().root().display().to_string(),
         store: call.site.store.clone(),
         user: call.origin().user,
         shared: call.caller().auth == Auth::SharedToken,
         role: call.visitor.as_ref().map(|visitor| visitor.role),
         drives: call.site.drives,
-        now: call.desk().engine().now_ms(),
+        now: call.state().engine().now_ms(),
     })
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn login(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::too_many(time.as_secs() + 1));
     }
     let token = call.query("token").unwrap_or_default();
-    let now = call.desk().engine().now_ms();
+    let now = call.state().engine().now_ms();
     let Some(key) = call.site.keys.by_token(token, now) else {
         // The answer does not matter: the next request checks the bucket.
         let _ = call.site.failures.take(call.client, Instant::now());
@@ -89,7 +89,7 @@ pub(super) struct Health {
 /// Whether the server works: the store answers in time.
 pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
     let query = longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() };
-    match tokio::time::timeout(WELL, call.desk().engine().list(query)).await {
+    match tokio::time::timeout(WELL, call.state().engine().list(query)).await {
         Ok(listed) => drop(listed?),
         Err(_) => return Err(Problem::failing(format!("the store has not answered within {} s", WELL.as_secs()))),
     }

@@ -67,8 +67,8 @@ struct Unreadable {
 /// Every open question, longest open first.
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let (mut questions, mut unreadable) = (Vec::new(), Vec::new());
-    for run in asking(call.desk()).await? {
-        match call.desk().engine().load(&run).await {
+    for run in asking(call.state()).await? {
+        match call.state().engine().load(&run).await {
             Ok(loaded) => questions.extend(questions_of(&call, &run, &loaded).await?),
             Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => {}
             Err(error) if error.is_damage() => unreadable.push(Unreadable { run, why: error.to_string() }),
@@ -102,7 +102,7 @@ pub(super) async fn questions_of(call: &Call, run: &RunId, loaded: &Loaded) -> R
     if asked.is_empty() {
         return Ok(Vec::new());
     }
-    let caller = call.desk().engine().identified(call.caller()).await?;
+    let caller = call.state().engine().identified(call.caller()).await?;
     let task = state.started.as_ref().map(|started| started.task.clone()).unwrap_or_default();
     let question = |asked: Asked| Question {
         run: run.clone(),

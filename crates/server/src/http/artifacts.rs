@@ -44,11 +44,11 @@ pub(super) struct Artifacts {
 
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let run = call.run().await?;
-    let root = call.desk().engine().run_dir(&run);
+    let root = call.state().engine().run_dir(&run);
     let mut found = Vec::new();
     walk(&root, Path::new(""), 0, &mut found);
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    let elsewhere = elsewhere::machines(call.desk().engine(), &run).await?;
+    let elsewhere = elsewhere::machines(call.state().engine(), &run).await?;
     Reply::json(&Artifacts { artifacts: found, elsewhere })
 }
 
@@ -90,8 +90,8 @@ fn kind(name: &str) -> &'static str {
 pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
     let run = call.run().await?;
     let name = call.query("name").ok_or_else(|| Problem::unreadable("`name` is missing in the query."))?;
-    let Some(file) = inside(&call.desk().engine().run_dir(&run), name) else {
-        let machines = elsewhere::machines(call.desk().engine(), &run).await?;
+    let Some(file) = inside(&call.state().engine().run_dir(&run), name) else {
+        let machines = elsewhere::machines(call.state().engine(), &run).await?;
         return Err(missing(&run, name, machines));
     };
     let mut bytes = Vec::new();

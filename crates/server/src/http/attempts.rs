@@ -52,7 +52,7 @@ pub(super) async fn attempts(call: Call) -> Result<Reply, Problem> {
     let path = call.path()?;
     let (run, loaded) = call.load().await?;
     reached(&loaded.state, &path, &run)?;
-    let engine = call.desk().engine();
+    let engine = call.state().engine();
     let known = view::attempts(&history(engine, &run, loaded.state.seq).await?, &path);
     let attempts: Vec<Attempt> = known.into_iter().map(|attempt| with_files(engine, &run, &path, attempt)).collect();
     Reply::json(&Attempts { path, attempts })
@@ -82,7 +82,7 @@ async fn named(call: &Call) -> Result<(RunId, StepPath, u32), Problem> {
     let number = number.ok_or_else(|| Problem::unreadable("`attempt` is missing in the query."))?;
     let (run, loaded) = call.load().await?;
     reached(&loaded.state, &path, &run)?;
-    elsewhere::is_here(call.desk().engine(), &run, &path, number).await?;
+    elsewhere::is_here(call.state().engine(), &run, &path, number).await?;
     Ok((run, path, number))
 }
 
@@ -98,7 +98,7 @@ pub(super) async fn transcript(call: Call) -> Result<Reply, Problem> {
     let (run, path, attempt) = named(&call).await?;
     let after = call.number("after", 0, 0..=u64::MAX >> 1)?;
     let limit = call.number("limit", 1000, 1..=5000)?;
-    let file = call.desk().engine().attempt_dir(&run, &path, attempt).join(TRANSCRIPT);
+    let file = call.state().engine().attempt_dir(&run, &path, attempt).join(TRANSCRIPT);
     Reply::json(&entries(&file, after, limit)?)
 }
 
@@ -140,7 +140,7 @@ pub(super) async fn printed(call: Call) -> Result<Reply, Problem> {
     };
     let (run, path, attempt) = named(&call).await?;
     let after = call.number("after", 0, 0..=u64::MAX >> 1)?;
-    let file = call.desk().engine().attempt_dir(&run, &path, attempt).join(stream);
+    let file = call.state().engine().attempt_dir(&run, &path, attempt).join(stream);
     Reply::json(&piece(&file, after)?)
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn desk(&self) -> &AppState {
+    pub(super) fn state(&self) -> &AppState {
         &self.site.desk
     }
 
@@ -61,7 +61,7 @@ impl Call {
     pub(super) fn origin(&self) -> Origin {
         let is_page = self.visitor.as_ref().is_some_and(|visitor| visitor.is_page);
         let face = if is_page { Face::Dashboard } else { Face::Api };
-        let server = self.desk().origin().clone();
+        let server = self.state().origin().clone();
         let user = self.visitor.as_ref().and_then(|visitor| visitor.user.clone()).or_else(|| server.user.clone());
         Origin { face, user, ..server }
     }
@@ -85,13 +85,13 @@ impl Call {
         {
             return Err(Problem::missing("There is no such run."));
         }
-        Ok(self.desk().engine().find(id).await?)
+        Ok(self.state().engine().find(id).await?)
     }
 
     /// The run that the path names, with its plan and state.
     pub(super) async fn load(&self) -> Result<(RunId, Loaded), Problem> {
         let run = self.run().await?;
-        let loaded = self.desk().engine().load(&run).await?;
+        let loaded = self.state().engine().load(&run).await?;
         Ok((run, loaded))
     }
 

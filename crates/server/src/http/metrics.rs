@@ -38,7 +38,7 @@ async fn counted(call: &Call) -> Result<Numbers, Problem> {
     let mut numbers = Numbers::default();
     let mut before = None;
     loop {
-        let page = call.desk().engine().list(Query { before, limit: PAGE, ..Query::default() }).await?;
+        let page = call.state().engine().list(Query { before, limit: PAGE, ..Query::default() }).await?;
         for row in page.iter().map(row) {
             *numbers.runs.entry(row.status).or_default() += 1;
             numbers.steps += row.summary.done;

@@ -81,14 +81,14 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     }
     let before = match call.query("before") {
         Some(id) => {
-            Some(call.desk().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is not a run."))?)
+            Some(call.state().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is not a run."))?)
         }
         None => None,
     };
     let workflow = call.query("workflow").map(str::to_owned);
     let text = call.query("text").map(str::to_lowercase).filter(|text| !text.is_empty());
     let query = Query { statuses, workflow, before, ..Query::default() };
-    let mut runs = found(call.desk().engine(), query, text.as_deref(), limit + 1).await?;
+    let mut runs = found(call.state().engine(), query, text.as_deref(), limit + 1).await?;
     let next = (runs.len() > limit).then(|| runs[limit - 1].run.clone());
     runs.truncate(limit);
     Reply::json_with(StatusCode::OK, &Page { runs, next })

@@ -41,13 +41,13 @@ pub(super) struct Run {
 
 pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
     let (run, loaded) = call.load().await?;
-    let history = history(call.desk().engine(), &run, loaded.state.seq).await?;
+    let history = history(call.state().engine(), &run, loaded.state.seq).await?;
     let questions = questions_of(&call, &run, &loaded).await?;
     let Loaded { plan, state, .. } = &loaded;
-    let (plan, now) = (&plan.0, call.desk().engine().now_ms());
+    let (plan, now) = (&plan.0, call.state().engine().now_ms());
     let started = state.started.as_ref();
     let mut glance = view::run(plan, state, now);
-    call.desk().engine().say_what_holds_up(&run, state, &mut glance.why).await?;
+    call.state().engine().say_what_holds_up(&run, state, &mut glance.why).await?;
     let above = started.and_then(|started| started.owner.as_ref()?.inside.first().cloned());
     Reply::json(&Run {
         seq: state.seq,
@@ -103,7 +103,7 @@ pub(super) async fn events(call: Call) -> Result<Reply, Problem> {
     let run = call.run().await?;
     let after = call.number("after", 0, 0..=u64::MAX >> 1)?;
     let limit = usize::try_from(call.number("limit", 1000, 1..=5000)?).unwrap_or(1000);
-    let mut events = call.desk().engine().events(&run, after, limit + 1).await?;
+    let mut events = call.state().engine().events(&run, after, limit + 1).await?;
     let has_more = events.len() > limit;
     events.truncate(limit);
     let next = events.last().map(|last| last.seq).filter(|_| has_more);

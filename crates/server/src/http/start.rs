@@ -56,9 +56,9 @@ pub(super) async fn start(call: Call) -> Result<Reply, Problem> {
     if let Some(reply) = mark.answered(&call).await? {
         return Ok(reply);
     }
-    call.desk().refresh_shelf().await.map_err(|problem| Problem::failing(problem.text))?;
+    call.state().refresh_shelf().await.map_err(|problem| Problem::failing(problem.text))?;
     let name = body.workflow;
-    let startable = aside(call.desk(), move |desk| super::workflows::startable(desk, &name)).await?;
+    let startable = aside(call.state(), move |desk| super::workflows::startable(desk, &name)).await?;
     let order = StartOrder {
         task: body.task,
         inputs: body.inputs,
@@ -66,7 +66,7 @@ pub(super) async fn start(call: Call) -> Result<Reply, Problem> {
         trigger: Some(mark.trigger()),
         driver: Driver::Engine,
     };
-    let made = call.desk().app().start(&startable, order, &call.caller()).await;
+    let made = call.state().app().start(&startable, order, &call.caller()).await;
     mark.reply(&call, made).await
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn fork(call: Call) -> Result<Reply, Problem> {
     let at = body.from.as_deref().map(path_of).transpose()?;
     let (run, trigger) = (Some(mark.run.clone()), Some(mark.trigger()));
     let forking = Forking { at, inputs: body.inputs, run, trigger };
-    let made = call.desk().app().fork(&from, forking, &call.caller()).await;
+    let made = call.state().app().fork(&from, forking, &call.caller()).await;
     mark.reply(&call, made).await
 }
 
@@ -112,7 +112,7 @@ impl Mark {
 
     /// The answer, if the run already exists.
     async fn answered(&self, call: &Call) -> Result<Option<Reply>, Problem> {
-        let loaded = match call.desk().engine().load(&self.run).await {
+        let loaded = match call.state().engine().load(&self.run).await {
             Ok(loaded) => loaded,
             Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -128,7 +128,7 @@ impl Mark {
     async fn reply(&self, call: &Call, made: Result<RunId, Error>) -> Result<Reply, Problem> {
         match made {
             Ok(run) => {
-                call.desk().engine().poke(&run);
+                call.state().engine().poke(&run);
                 Reply::json_with(StatusCode::CREATED, &self.made())
             }
             Err(Error::Store(longhaul_store::Error::Exists | longhaul_store::Error::Conflict { .. })) => {

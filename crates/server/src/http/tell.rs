@@ -71,7 +71,7 @@ pub(super) async fn signal(call: Call) -> Result<Reply, Problem> {
 /// Carries out a command, and replies with its outcome. The status is 202 if no engine has applied it yet.
 pub(super) async fn command(call: &Call, command: RunCommand, caller: Caller) -> Result<Reply, Problem> {
     let run = call.run().await?;
-    let applied = call.desk().app().command(&run, command, &caller).await?;
+    let applied = call.state().app().command(&run, command, &caller).await?;
     let status = if applied.then == Follow::Stored { StatusCode::ACCEPTED } else { StatusCode::OK };
     Reply::json_with(status, &CommandOutcome::of(&applied))
 }

@@ -4,5 +4,5 @@ use super::call::{Call, Reply};
 use super::problem::Problem;
 
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
-    Reply::json(&call.desk().engine().roster().await?)
+    Reply::json(&call.state().engine().roster().await?)
 }

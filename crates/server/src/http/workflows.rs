@@ -86,7 +86,7 @@ pub(super) struct Workflow {
 }
 
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
-    let desk = call.desk();
+    let desk = call.state();
     refreshed(desk).await?;
     let listed = aside(desk, |desk| Ok(desk.listed())).await?;
     let mut rows = Vec::with_capacity(listed.len());
@@ -98,7 +98,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
 }
 
 pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
-    let desk = call.desk();
+    let desk = call.state();
     refreshed(desk).await?;
     let name = call.param("name").to_owned();
     let (listed, source, report) = aside(desk, move |desk| {
@@ -153,8 +153,8 @@ pub(super) struct Checked {
 /// Checks a workflow. Executes nothing and writes nothing.
 pub(super) async fn check(call: Call) -> Result<Reply, Problem> {
     let body: Check = call.body()?;
-    refreshed(call.desk()).await?;
-    let report = aside(call.desk(), move |desk| checked(desk, body)).await?;
+    refreshed(call.state()).await?;
+    let report = aside(call.state(), move |desk| checked(desk, body)).await?;
     let plan = report.workflows.iter().find_map(|workflow| workflow.plan.as_ref());
     let picture = plan.map(longhaul_draw::picture);
     Reply::json(&Checked { ok: !report.has_errors(), diagnostics: findings(&report), picture })

@@ -73,13 +73,13 @@ pub(crate) fn action(desk: &AppState, name: &str) -> Option<&'static Action> {
 
 /// Carries out a call if it belongs to one of the sets.
 pub(crate) async fn call(name: &str, call: Call) -> Result<Result<Reply, Problem>, Call> {
-    if let Some(tool) = fixed(&call.desk).into_iter().find(|tool| tool.name == name) {
+    if let Some(tool) = fixed(&call.state).into_iter().find(|tool| tool.name == name) {
         return Ok((tool.call)(call).await);
     }
-    if !call.desk.compat().contains(&ToolSet::Agent007) {
+    if !call.state.compat().contains(&ToolSet::Agent007) {
         return Err(call);
     }
-    match agent007::per_workflow::named(&call.desk, name) {
+    match agent007::per_workflow::named(&call.state, name) {
         Some(workflow) => Ok(agent007::per_workflow::call(call, workflow).await),
         None => Err(call),
     }

@@ -110,7 +110,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let call = Call {
-            desk: self.looked_up().await?.clone(),
+            state: self.looked_up().await?.clone(),
             caller: self.caller(&context),
             arguments: request.arguments.unwrap_or_default(),
             responses: request.input_responses.unwrap_or_default(),

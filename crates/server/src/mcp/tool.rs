@@ -119,7 +119,7 @@ impl Caller {
 
 /// A call of a tool.
 pub(crate) struct Call {
-    pub(crate) desk: AppState,
+    pub(crate) state: AppState,
     pub(crate) caller: Caller,
     pub(crate) arguments: JsonObject,
     /// The person's answers to the questions in the previous reply.

@@ -84,7 +84,7 @@ pub(super) async fn of(
 
 /// Whether an engine is known to run this run.
 async fn is_run(shared: &Shared, run: &RunId) -> Result<bool, Error> {
-    if shared.mailroom.is_heard(run) || is_engine_there(shared).await? {
+    if shared.notifier.is_heard(run) || is_engine_there(shared).await? {
         return Ok(true);
     }
     let tasks = shared.store.tasks(run).await?;

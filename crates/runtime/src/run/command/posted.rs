@@ -28,7 +28,7 @@ pub(super) async fn through_the_inbox(engine: &Engine, run: &RunId, message: Mes
     let (dedup, at_ms) = (Uuid::now_v7().to_string(), engine.now_ms());
     let new = NewMessage { run: run.clone(), source: "engine".to_owned(), dedup: dedup.clone(), body, at_ms };
     shared.store.post(new).await?;
-    shared.mailroom.tell(run);
+    shared.notifier.tell(run);
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
         if !shared.store.inbox(run).await?.iter().any(|letter| letter.dedup == dedup) {

@@ -135,7 +135,7 @@ async fn allowed(action: &Action, call: &Call) -> Result<(), Problem> {
         run: who.inside.first().cloned(),
         ..ConsentRequest::new(name.clone(), action.risk)
     };
-    let (decision, operation) = call.desk.engine().consent_to(request).await?;
+    let (decision, operation) = call.state.engine().consent_to(request).await?;
     match decision.verdict {
         Verdict::Allow => Ok(()),
         Verdict::Deny => Err(Problem::new(format!("`{name}` is denied ({})", decision.rule))),

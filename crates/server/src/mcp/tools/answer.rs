@@ -47,7 +47,7 @@ struct Args {
 
 async fn answer(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    let (run, loaded) = call.desk.load(&args.run).await?;
+    let (run, loaded) = call.state.load(&args.run).await?;
     let questions = view::questions(&loaded.plan.0, &loaded.state);
     let asked = match hosted::asked(&questions, args.step.as_deref()) {
         Ok(asked) => asked,
@@ -63,7 +63,7 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
         ElicitationReply::Nothing => (relayed, args.comment),
     };
     let message = call.caller.says(asked, answer, comment);
-    let applied = call.desk.send(&run, message, &call.caller).await?;
+    let applied = call.state.send(&run, message, &call.caller).await?;
     onwards(&call, &applied).await
 }
 
@@ -73,14 +73,14 @@ async fn too_late(call: &Call, run: &RunId, args: &Args, asks: bool, problem: Pr
     if asks && step.is_none() {
         return problem;
     }
-    let rejection = call.desk.engine().asks_nothing(run, step.as_ref()).await;
+    let rejection = call.state.engine().asks_nothing(run, step.as_ref()).await;
     if rejection.first.is_some() { rejection.into() } else { problem }
 }
 
 /// The outcome of a command, and the state of the run after it.
 pub(super) async fn onwards(call: &Call, applied: &Applied) -> Result<Reply, Problem> {
     let run = &applied.run;
-    let is_hosted = call.desk.engine().load(run).await?.state.is_hosted();
+    let is_hosted = call.state.engine().load(run).await?.state.is_hosted();
     let reply = if is_hosted { hosted::next(call, run).await? } else { status::reply(call, run).await? };
     Ok(match reply {
         Reply::Done(text, Value::Object(mut data)) => {

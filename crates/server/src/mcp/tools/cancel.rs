@@ -29,7 +29,7 @@ struct Args {
 
 async fn cancel(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    let run = call.desk.run(&args.run).await?;
-    let applied = call.desk.command(&run, RunCommand::Cancel { reason: args.reason }, &call.caller).await?;
+    let run = call.state.run(&args.run).await?;
+    let applied = call.state.command(&run, RunCommand::Cancel { reason: args.reason }, &call.caller).await?;
     onwards(&call, &applied).await
 }

@@ -56,14 +56,14 @@ async fn dispatch(mut call: Call) -> Result<Reply, Problem> {
 
 /// Carries out a line.
 pub(crate) async fn carried_out(call: &Call, line: &str) -> Result<Came, Problem> {
-    let names: Vec<String> = call.desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
+    let names: Vec<String> = call.state.disk().library.all().into_iter().map(|entry| entry.name).collect();
     let command = read(line, &names).map_err(|why| Problem::new(format!("{why}\n\n{USAGE}")))?;
     Ok(match command {
         Command::Help => Came::Said(Reply::Done(USAGE.to_owned(), json!(Usage { usage: USAGE, workflows: names }))),
-        Command::Workflows => Came::Said(workflow_list::reply(&call.desk)),
+        Command::Workflows => Came::Said(workflow_list::reply(&call.state)),
         Command::Workflow(workflow, task) => {
             let order = Order { task, ..Order::default() };
-            Came::To(call.desk.start(&workflow, order, Driver::Client, &call.caller).await?)
+            Came::To(call.state.start(&workflow, order, Driver::Client, &call.caller).await?)
         }
         Command::Task(task) => Came::To(alone(call, "task", TASK, Order { task, ..Order::default() }).await?),
         Command::Skills => Came::Said(skills(call)),
@@ -72,7 +72,7 @@ pub(crate) async fn carried_out(call: &Call, line: &str) -> Result<Came, Problem
 }
 
 fn skills(call: &Call) -> Reply {
-    let disk = call.desk.disk();
+    let disk = call.state.disk();
     let names = disk.names(NameKind::Skill);
     let text = if names.is_empty() { "there are no skills".to_owned() } else { names.join("\n") };
     Reply::Done(text, json!(Skills { skills: names.to_vec() }))
@@ -80,7 +80,7 @@ fn skills(call: &Call) -> Reply {
 
 async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> {
     let described = {
-        let disk = call.desk.disk();
+        let disk = call.state.disk();
         disk.described(NameKind::Skill, name)
             .ok_or_else(|| Problem::unknown("skill", name, disk.names(NameKind::Skill)))
     };
@@ -91,7 +91,7 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> 
 
 /// Starts a run with a single step.
 async fn alone(call: &Call, name: &str, text: &str, order: Order) -> Result<RunId, Problem> {
-    let plan = call.desk.plan_of(name, text)?;
-    let startable = Startable { plan, dir: call.desk.disk().project.root };
-    call.desk.start_plan(&startable, order, Driver::Client, &call.caller).await
+    let plan = call.state.plan_of(name, text)?;
+    let startable = Startable { plan, dir: call.state.disk().project.root };
+    call.state.start_plan(&startable, order, Driver::Client, &call.caller).await
 }

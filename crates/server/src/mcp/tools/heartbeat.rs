@@ -36,9 +36,9 @@ struct Args {
 
 async fn heartbeat(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    let run = call.desk.run(&args.run).await?;
+    let run = call.state.run(&args.run).await?;
     let sign = Heartbeat { hint: args.hint, attempt: args.attempt };
-    let held = call.desk.engine().heartbeat(&run, &args.step, sign, &call.caller.client).await?;
+    let held = call.state.engine().heartbeat(&run, &args.step, sign, &call.caller.client).await?;
     let text = format!("`{}` is yours until {}", held.path, moment(held.until / 1000 * 1000));
     Ok(Reply::Done(text, json!(Beat { run: run.to_string(), held })))
 }

@@ -21,8 +21,8 @@ pub(crate) async fn reply(call: &Call, mut handed: HandedStep) -> Result<Reply, 
             ElicitationReply::Later(questions) => return Ok(Reply::Asks(questions)),
             ElicitationReply::Answer(answer, comment) => {
                 let message = call.caller.says(asked, answer, comment);
-                call.desk.send(&handed.run, message, &call.caller).await?;
-                handed = call.desk.engine().next(&handed.run, &call.caller.client).await?;
+                call.state.send(&handed.run, message, &call.caller).await?;
+                handed = call.state.engine().next(&handed.run, &call.caller.client).await?;
             }
         }
     }
@@ -31,13 +31,13 @@ pub(crate) async fn reply(call: &Call, mut handed: HandedStep) -> Result<Reply, 
 
 /// Continues a call that ended with a question: answers with the current state of its run.
 pub(crate) async fn taken_up(call: &Call, run: &str) -> Result<Reply, Problem> {
-    let (run, loaded) = call.desk.load(run).await?;
+    let (run, loaded) = call.state.load(run).await?;
     if loaded.state.is_hosted() { next(call, &run).await } else { status::reply(call, &run).await }
 }
 
 /// The next steps of a run, as a reply.
 pub(crate) async fn next(call: &Call, run: &RunId) -> Result<Reply, Problem> {
-    let handed = call.desk.engine().next(run, &call.caller.client).await?;
+    let handed = call.state.engine().next(run, &call.caller.client).await?;
     reply(call, handed).await
 }
 

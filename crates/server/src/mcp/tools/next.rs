@@ -26,6 +26,6 @@ struct Args {
 
 async fn next(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    let run = call.desk.run(&args.run).await?;
+    let run = call.state.run(&args.run).await?;
     hosted::next(&call, &run).await
 }

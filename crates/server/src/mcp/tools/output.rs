@@ -38,8 +38,8 @@ struct Args {
 async fn output(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let found = match &args.step {
-        Some(step) => value(&call.desk, &args.run, step).await?,
-        None => returned(&call.desk, &args.run).await?,
+        Some(step) => value(&call.state, &args.run, step).await?,
+        None => returned(&call.state, &args.run).await?,
     };
     let value = match &args.key {
         None => found,

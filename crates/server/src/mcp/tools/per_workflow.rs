@@ -30,7 +30,7 @@ pub(crate) fn named(desk: &AppState, tool: &str) -> Option<String> {
 /// Starts the workflow, hosted.
 pub(crate) async fn call(mut call: Call, workflow: String) -> Result<Reply, Problem> {
     let mut arguments = std::mem::take(&mut call.arguments);
-    let known = known(&call.desk.plan(&workflow)?.1);
+    let known = known(&call.state.plan(&workflow)?.1);
     if let Some(unknown) = arguments.keys().find(|key| !known.contains(key)) {
         return Err(Problem::unknown("argument", unknown, &known));
     }
@@ -40,7 +40,7 @@ pub(crate) async fn call(mut call: Call, workflow: String) -> Result<Reply, Prob
         Some(_) => return Err(Problem::new("`task` is a text")),
     };
     let inputs = arguments.into_iter().collect();
-    let run = call.desk.start(&workflow, Order { task, inputs, run: None }, Driver::Client, &call.caller).await?;
+    let run = call.state.start(&workflow, Order { task, inputs, run: None }, Driver::Client, &call.caller).await?;
     hosted::next(&call, &run).await
 }
 

@@ -29,8 +29,8 @@ struct Args {
 
 async fn retry(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    let run = call.desk.run(&args.run).await?;
+    let run = call.state.run(&args.run).await?;
     let from = args.from.as_ref().map(|step| step.parse().map_err(Problem::new)).transpose()?;
-    let applied = call.desk.command(&run, RunCommand::Retry { from }, &call.caller).await?;
+    let applied = call.state.command(&run, RunCommand::Retry { from }, &call.caller).await?;
     onwards(&call, &applied).await
 }

@@ -56,7 +56,7 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
     let run = match (&args.workflow, &args.run) {
         (Some(workflow), None) => {
             let order = Order { task: args.task, inputs: args.inputs, run: None };
-            call.desk.start(workflow, order, Driver::Engine, &call.caller).await?
+            call.state.start(workflow, order, Driver::Engine, &call.caller).await?
         }
         (None, Some(run)) => going_on(&call, run).await?,
         _ => {
@@ -65,14 +65,14 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
             ));
         }
     };
-    call.desk.drive(&run);
+    call.state.drive(&run);
     let wait = Duration::from_secs(args.wait_seconds.unwrap_or(WAIT_S).min(WAIT_S_MAX));
-    watch::wait(&call.desk, &run, wait, &call.context).await?;
+    watch::wait(&call.state, &run, wait, &call.context).await?;
     status::reply(&call, &run).await
 }
 
 async fn going_on(call: &Call, id: &str) -> Result<RunId, Problem> {
-    let (run, loaded) = call.desk.load(id).await?;
+    let (run, loaded) = call.state.load(id).await?;
     if loaded.state.is_hosted() {
         return Err(Problem::new(format!("{run} is hosted: you do its steps; `next` returns them")));
     }

@@ -53,7 +53,7 @@ async fn runs(mut call: Call) -> Result<Reply, Problem> {
         limit: args.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX),
         ..Query::default()
     };
-    let rows: Vec<Row> = call.desk.engine().list(query).await?.iter().map(row).collect();
+    let rows: Vec<Row> = call.state.engine().list(query).await?.iter().map(row).collect();
     let text =
         |row: &Row| format!("{} {} {} {}", row.run, row.status, row.workflow, row.task.as_str().unwrap_or_default());
     let lines: Vec<String> = rows.iter().map(text).collect();

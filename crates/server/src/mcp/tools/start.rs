@@ -44,11 +44,11 @@ async fn start(mut call: Call) -> Result<Reply, Problem> {
     let Args { workflow, task, inputs, id } = call.arguments()?;
     let run = id.map(own).transpose()?;
     if let Some(run) = &run
-        && call.desk.engine().load(run).await.is_ok()
+        && call.state.engine().load(run).await.is_ok()
     {
         return hosted::next(&call, run).await;
     }
-    let run = call.desk.start(&workflow, Order { task, inputs, run }, Driver::Client, &call.caller).await?;
+    let run = call.state.start(&workflow, Order { task, inputs, run }, Driver::Client, &call.caller).await?;
     hosted::next(&call, &run).await
 }
 

@@ -32,9 +32,9 @@ struct Args {
 
 async fn status(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    let (run, loaded) = call.desk.load(&args.run).await?;
+    let (run, loaded) = call.state.load(&args.run).await?;
     if loaded.state.is_hosted() {
-        let handed = call.desk.engine().peek(&run).await?;
+        let handed = call.state.engine().peek(&run).await?;
         return Ok(Reply::Done(handout::text(&handed), handout::data(&handed)));
     }
     Ok(done(&call, &run, &loaded))
@@ -42,7 +42,7 @@ async fn status(mut call: Call) -> Result<Reply, Problem> {
 
 /// The state of an engine-driven run. If it only waits for a person, and the client can ask, it asks first.
 pub(crate) async fn reply(call: &Call, run: &RunId) -> Result<Reply, Problem> {
-    let loaded = call.desk.engine().load(run).await?;
+    let loaded = call.state.engine().load(run).await?;
     let questions = view::questions(&loaded.plan.0, &loaded.state);
     let Some(asked) = questions.first() else { return Ok(done(call, run, &loaded)) };
     match ask(call, run, asked).await {
@@ -50,14 +50,14 @@ pub(crate) async fn reply(call: &Call, run: &RunId) -> Result<Reply, Problem> {
         ElicitationReply::Later(questions) => Ok(Reply::Asks(questions)),
         ElicitationReply::Answer(answer, comment) => {
             let message = call.caller.says(asked, answer, comment);
-            call.desk.send(run, message, &call.caller).await?;
-            Ok(done(call, run, &call.desk.engine().load(run).await?))
+            call.state.send(run, message, &call.caller).await?;
+            Ok(done(call, run, &call.state.engine().load(run).await?))
         }
     }
 }
 
 fn done(call: &Call, run: &RunId, loaded: &Loaded) -> Reply {
-    let (plan, now) = (&loaded.plan.0, call.desk.engine().now_ms());
+    let (plan, now) = (&loaded.plan.0, call.state.engine().now_ms());
     let glance = view::run(plan, &loaded.state, now);
     let steps = view::steps(plan, &loaded.state, now);
     let questions = view::questions(plan, &loaded.state);

@@ -46,11 +46,11 @@ async fn submit(mut call: Call) -> Result<Reply, Problem> {
     if args.output.is_some() == args.error.is_some() {
         return Err(Problem::new("give either `output`, the result, or `error`, why there is none"));
     }
-    let run = call.desk.run(&args.run).await?;
+    let run = call.state.run(&args.run).await?;
     // The split into input and output tokens, and the cost, are not known.
     let usage = args.tokens.map(|tokens| Usage { output_tokens: tokens, usd_unknown: true, ..Usage::default() });
     let submission =
         Submission { output: args.output.unwrap_or_default(), error: args.error, usage, attempt: args.attempt };
-    let handed = call.desk.engine().submit(&run, &args.step, submission, &call.caller.client).await?;
+    let handed = call.state.engine().submit(&run, &args.step, submission, &call.caller.client).await?;
     hosted::reply(&call, handed).await
 }

@@ -38,8 +38,8 @@ struct Args {
 async fn check(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let report = match (&args.workflow, args.text) {
-        (Some(name), None) => call.desk.workflow(name)?.1,
-        (None, Some(text)) => of_text(&call.desk, "text", text),
+        (Some(name), None) => call.state.workflow(name)?.1,
+        (None, Some(text)) => of_text(&call.state, "text", text),
         _ => return Err(Problem::new("give either `workflow`, the name of a workflow, or `text`, the text of one")),
     };
     Ok(Reply::Done(in_words(&report), json!(as_data(&report))))

@@ -48,14 +48,14 @@ async fn create(mut call: Call) -> Result<Reply, Problem> {
             args.name
         )));
     }
-    let report = workflow_check::of_text(&call.desk, &args.name, args.text.clone());
+    let report = workflow_check::of_text(&call.state, &args.name, args.text.clone());
     if report.has_errors() {
         return Err(Problem::new(format!(
             "it has errors; nothing was written\n\n{}",
             workflow_check::in_words(&report)
         )));
     }
-    let folder = call.desk.disk().project.root.join(".longhaul/workflows");
+    let folder = call.state.disk().project.root.join(".longhaul/workflows");
     let file = folder.join(format!("{}.yaml", args.name));
     write(&folder, &file, &args).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {

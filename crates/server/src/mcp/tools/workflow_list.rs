@@ -25,7 +25,7 @@ struct Args {}
 
 async fn list(mut call: Call) -> Result<Reply, Problem> {
     let Args {} = call.arguments()?;
-    Ok(reply(&call.desk))
+    Ok(reply(&call.state))
 }
 
 /// The list as a reply.

@@ -27,7 +27,7 @@ struct Args {
 
 async fn show(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    let (entry, plan) = call.desk.plan(&args.workflow)?;
+    let (entry, plan) = call.state.plan(&args.workflow)?;
     let unit = plan.main();
     let about = unit.description.as_deref().unwrap_or_default();
     let inputs = inputs(&plan);

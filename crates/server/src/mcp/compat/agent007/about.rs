@@ -55,7 +55,7 @@ struct HelpArgs {
 async fn help(mut call: Call) -> Result<Reply, Problem> {
     let HelpArgs { topic } = call.arguments()?;
     let topic = topic.unwrap_or_else(|| TOPICS[0].to_owned());
-    let disk = call.desk.disk();
+    let disk = call.state.disk();
     let text = match topic.as_str() {
         "overview" => USAGE.to_owned(),
         "skills" => disk.names(NameKind::Skill).join("\n"),
@@ -69,13 +69,13 @@ async fn help(mut call: Call) -> Result<Reply, Problem> {
 async fn health(mut call: Call) -> Result<Reply, Problem> {
     let NoArgs {} = call.arguments()?;
     // A server that cannot read its store is not healthy.
-    call.desk.engine().list(longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() }).await?;
+    call.state.engine().list(longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() }).await?;
     Ok(told(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "mode": "hosted-mcp"})))
 }
 
 async fn config_show(mut call: Call) -> Result<Reply, Problem> {
     let NoArgs {} = call.arguments()?;
-    let project = call.desk.disk().project;
+    let project = call.state.disk().project;
     Ok(told(json!({
         "project": project.root, "workflows": project.root.join(".longhaul/workflows"), "user": project.user,
         "mode": "hosted-mcp", "version": env!("CARGO_PKG_VERSION"),

@@ -41,7 +41,7 @@ struct Args {
 async fn approve(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let decision = word(&args.decision, args.content.as_deref())?;
-    let (run, loaded) = call.desk.load(&args.session).await?;
+    let (run, loaded) = call.state.load(&args.session).await?;
     let mut said = json!({"run": run, "decision": decision});
     if decision == "edit" {
         said["value"] = json!(args.content);
@@ -51,7 +51,7 @@ async fn approve(mut call: Call) -> Result<Reply, Problem> {
         let asked = questions.iter().find(|asked| step_name(&asked.path) == *step);
         said["step"] = asked.map_or_else(|| json!(step), |asked| json!(asked.path));
     }
-    let desk = call.desk.clone();
+    let desk = call.state.clone();
     call.arguments = said.as_object().cloned().unwrap_or_default();
     match (answer::TOOL.call)(call).await? {
         Reply::Done(..) => view::reply(&desk, &run, &[]).await,

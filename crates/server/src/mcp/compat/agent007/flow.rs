@@ -97,35 +97,35 @@ async fn start(mut call: Call) -> Result<Reply, Problem> {
 /// Starts a hosted session and returns its first steps.
 pub(super) async fn started(call: &Call, workflow: &str, task: String) -> Result<Reply, Problem> {
     let order = Order { task, ..Order::default() };
-    let run = call.desk.start(workflow, order, Driver::Client, &call.caller).await?;
+    let run = call.state.start(workflow, order, Driver::Client, &call.caller).await?;
     onwards(call, &run).await
 }
 
 /// The next steps of a run, as a reply.
 pub(super) async fn onwards(call: &Call, run: &RunId) -> Result<Reply, Problem> {
-    let handed = call.desk.engine().next(run, &call.caller.client).await?;
-    view::reply(&call.desk, run, &handed.ready).await
+    let handed = call.state.engine().next(run, &call.caller.client).await?;
+    view::reply(&call.state, run, &handed.ready).await
 }
 
 async fn next(mut call: Call) -> Result<Reply, Problem> {
     let SessionArgs { session } = call.arguments()?;
-    let run = call.desk.run(&session).await?;
+    let run = call.state.run(&session).await?;
     onwards(&call, &run).await
 }
 
 async fn submit(mut call: Call) -> Result<Reply, Problem> {
     let SubmitArgs { session, step, output, tokens } = call.arguments()?;
-    let run = call.desk.run(&session).await?;
+    let run = call.state.run(&session).await?;
     // The split into input and output tokens, and the cost, are not known.
     let usage = tokens.map(|tokens| Usage { output_tokens: tokens, usd_unknown: true, ..Usage::default() });
     let submission = Submission { output: Json::String(output), usage, ..Submission::default() };
-    let handed = call.desk.engine().submit(&run, &step, submission, &call.caller.client).await?;
-    view::reply(&call.desk, &run, &handed.ready).await
+    let handed = call.state.engine().submit(&run, &step, submission, &call.caller.client).await?;
+    view::reply(&call.state, &run, &handed.ready).await
 }
 
 async fn resume(mut call: Call) -> Result<Reply, Problem> {
     let SessionArgs { session } = call.arguments()?;
-    let (run, loaded) = call.desk.load(&session).await?;
+    let (run, loaded) = call.state.load(&session).await?;
     if loaded.state.is_hosted() {
         return Err(Problem::new(format!(
             "session {run} is hosted: its steps are yours to do; agent007_workflow_next gives them to you"
@@ -134,6 +134,6 @@ async fn resume(mut call: Call) -> Result<Reply, Problem> {
     if loaded.state.is_finished() {
         return Err(Problem::new(format!("session {run} is over; agent007_run_show shows what came of it")));
     }
-    call.desk.drive(&run);
-    view::reply(&call.desk, &run, &[]).await
+    call.state.drive(&run);
+    view::reply(&call.state, &run, &[]).await
 }

@@ -52,7 +52,7 @@ struct ShowArgs {
 async fn history(mut call: Call) -> Result<Reply, Problem> {
     let HistoryArgs { limit } = call.arguments()?;
     let query = Query { limit: limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX), ..Query::default() };
-    let runs: Vec<Value> = call.desk.engine().list(query).await?.iter().map(row).collect();
+    let runs: Vec<Value> = call.state.engine().list(query).await?.iter().map(row).collect();
     Ok(told(json!({"runs": runs})))
 }
 
@@ -66,10 +66,10 @@ fn row(row: &RunRow) -> Value {
 
 async fn show(mut call: Call) -> Result<Reply, Problem> {
     let ShowArgs { id } = call.arguments()?;
-    let (run, loaded) = call.desk.load(&id).await?;
-    let now = call.desk.engine().now_ms();
+    let (run, loaded) = call.state.load(&id).await?;
+    let now = call.state.engine().now_ms();
     let glance = fold::run(&loaded.plan.0, &loaded.state, now);
-    let mut data = view::session(&call.desk, &run, &[]).await?;
+    let mut data = view::session(&call.state, &run, &[]).await?;
     data["id"] = json!(run);
     data["kind"] = json!(if loaded.state.is_hosted() { "workflow-hosted" } else { "workflow" });
     data["status"] = json!(glance.status);

@@ -68,13 +68,13 @@ struct HeartbeatArgs {
 
 async fn status(mut call: Call) -> Result<Reply, Problem> {
     let StatusArgs { session } = call.arguments()?;
-    let run = call.desk.run(&session).await?;
-    view::reply(&call.desk, &run, &[]).await
+    let run = call.state.run(&session).await?;
+    view::reply(&call.state, &run, &[]).await
 }
 
 async fn output(mut call: Call) -> Result<Reply, Problem> {
     let OutputArgs { session, key } = call.arguments()?;
-    let (run, loaded) = call.desk.load(&session).await?;
+    let (run, loaded) = call.state.load(&session).await?;
     let known = fold::outputs(&loaded.plan.0, &loaded.state);
     let value = loaded.state.top_names().get(&key).filter(|_| known.contains(&key)).cloned();
     let Some(value) = value else {
@@ -87,9 +87,9 @@ async fn output(mut call: Call) -> Result<Reply, Problem> {
 
 async fn heartbeat(mut call: Call) -> Result<Reply, Problem> {
     let HeartbeatArgs { session, step, hint } = call.arguments()?;
-    let run = call.desk.run(&session).await?;
+    let run = call.state.run(&session).await?;
     let sign = Heartbeat { hint, attempt: None };
-    let held = call.desk.engine().heartbeat(&run, &step, sign, &call.caller.client).await?;
+    let held = call.state.engine().heartbeat(&run, &step, sign, &call.caller.client).await?;
     Ok(told(json!({
         "session": run, "step": step_name(&held.path), "hint": held.hint, "status": "recorded", "claimed_until": held.until,
     })))

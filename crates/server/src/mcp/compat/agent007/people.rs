@@ -40,13 +40,13 @@ struct ShowArgs {
 
 async fn list(mut call: Call) -> Result<Reply, Problem> {
     let ListArgs {} = call.arguments()?;
-    let disk = call.desk.disk();
+    let disk = call.state.disk();
     Ok(told(json!({"personas": disk.names(NameKind::Persona)})))
 }
 
 async fn show(mut call: Call) -> Result<Reply, Problem> {
     let ShowArgs { name } = call.arguments()?;
-    let disk = call.desk.disk();
+    let disk = call.state.disk();
     let found = disk.described(NameKind::Persona, &name);
     let persona = found.ok_or_else(|| Problem::unknown("persona", &name, disk.names(NameKind::Persona)))?;
     Ok(told(json!({"name": name, "system_prompt": persona.text, "preferred_model": persona.model})))

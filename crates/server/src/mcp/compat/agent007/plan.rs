@@ -32,7 +32,7 @@ struct Args {
 
 async fn plan(mut call: Call) -> Result<Reply, Problem> {
     let Args { name, task } = call.arguments()?;
-    let (entry, plan) = call.desk.plan(&name)?;
+    let (entry, plan) = call.state.plan(&name)?;
     let steps = plan.body(plan.main().body).steps.iter().map(|step| plan.step(*step));
     let steps: Vec<Value> = steps.map(|step| row(&plan, step, &task)).collect();
     Ok(told(json!({

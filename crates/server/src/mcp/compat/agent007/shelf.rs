@@ -46,7 +46,7 @@ struct CreateArgs {
 
 async fn list(mut call: Call) -> Result<Reply, Problem> {
     let ListArgs {} = call.arguments()?;
-    let rows: Vec<Value> = call.desk.listed().iter().map(row).collect();
+    let rows: Vec<Value> = call.state.listed().iter().map(row).collect();
     Ok(told(json!({"workflows": rows})))
 }
 

@@ -130,7 +130,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
     let args: Run = call.arguments()?;
     args.repository.refuse()?;
     let variables = mapping("variables_json", args.variables_json.as_ref())?;
-    let shelf = call.desk.engine().registry().await?;
+    let shelf = call.state.engine().registry().await?;
     let workflow = find(&shelf, &args.workflow_id)?.0.to_owned();
     let run = start(&call, &shelf, &workflow, variables, RunTrigger::manual()).await?;
     shown(&call, &run).await
@@ -148,7 +148,7 @@ pub(super) async fn start(
     if !kept.about.enabled {
         return Err(Problem::new(format!("the workflow `{workflow}` is disabled; `update_workflow` enables it")));
     }
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let who = &call.caller.who;
     if let Some(reason) = engine.crowded(who.user.as_deref()).await? {
         return Err(Problem::new(format!("{reason}: runs at work have to end first; `cancel_execution` ends one")));
@@ -157,19 +157,19 @@ pub(super) async fn start(
     trigger.workflow_id = Some(workflow.to_owned());
     trigger.workflow_hash = Some(text.hash.clone());
     let trigger = Some(trigger);
-    call.desk.refresh_shelf().await?;
-    let plan = call.desk.plan_of(workflow, &text.text)?;
-    let startable = Startable { plan, dir: call.desk.disk().project.root };
+    call.state.refresh_shelf().await?;
+    let plan = call.state.plan_of(workflow, &text.text)?;
+    let startable = Startable { plan, dir: call.state.disk().project.root };
     let order = StartOrder { inputs, trigger, driver: Driver::Engine, ..StartOrder::default() };
-    let run = call.desk.app().start(&startable, order, &call.caller.known()).await?;
-    call.desk.drive(&run);
+    let run = call.state.app().start(&startable, order, &call.caller.known()).await?;
+    call.state.drive(&run);
     Ok(run)
 }
 
 async fn list(mut call: Call) -> Result<Json, Problem> {
     let args: List = call.arguments()?;
     let most = limit(args.limit, 20, 200);
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let query = Query { limit: if args.workflow_id.is_some() { LOOKED_THROUGH } else { most }, ..Query::default() };
     let mut found = Vec::new();
     for row in engine.list(query).await? {
@@ -188,14 +188,14 @@ async fn list(mut call: Call) -> Result<Json, Problem> {
 
 async fn get(mut call: Call) -> Result<Json, Problem> {
     let args: Which = call.arguments()?;
-    let run = call.desk.run(&args.execution_id).await?;
+    let run = call.state.run(&args.execution_id).await?;
     shown(&call, &run).await
 }
 
 async fn steps(mut call: Call) -> Result<Json, Problem> {
     let args: Steps = call.arguments()?;
-    let (run, loaded) = call.desk.load(&args.execution_id).await?;
-    let steps = view::steps(&loaded.plan.0, &loaded.state, call.desk.engine().now_ms());
+    let (run, loaded) = call.state.load(&args.execution_id).await?;
+    let steps = view::steps(&loaded.plan.0, &loaded.state, call.state.engine().now_ms());
     let mut rows = rows::steps(&steps);
     rows.truncate(limit(args.limit, 200, 500));
     Ok(json!({"executionId": run, "steps": rows}))
@@ -203,19 +203,19 @@ async fn steps(mut call: Call) -> Result<Json, Problem> {
 
 async fn look_into(mut call: Call) -> Result<Json, Problem> {
     let args: Debug = call.arguments()?;
-    let (run, loaded) = call.desk.load(&args.execution_id).await?;
-    let now = call.desk.engine().now_ms();
+    let (run, loaded) = call.state.load(&args.execution_id).await?;
+    let now = call.state.engine().now_ms();
     let most = limit(args.step_limit, 200, 500);
     Ok(debug::told(row_of(&call, &run, &loaded), &loaded.plan.0, &loaded.state, most, now))
 }
 
 /// A run, with its token while it waits for an approval.
 pub(super) async fn shown(call: &Call, run: &RunId) -> Result<Json, Problem> {
-    let loaded = call.desk.engine().load(run).await?;
+    let loaded = call.state.engine().load(run).await?;
     let mut row = row_of(call, run, &loaded);
     let mut waiting = Vec::new();
     for asked in view::questions(&loaded.plan.0, &loaded.state) {
-        let token = gates::token(&call.desk, run, &loaded, &asked).await?;
+        let token = gates::token(&call.state, run, &loaded, &asked).await?;
         waiting.push(json!({"stepId": asked.path, "prompt": asked.text, "resumeToken": token}));
     }
     if let Some(first) = waiting.first() {
@@ -226,5 +226,5 @@ pub(super) async fn shown(call: &Call, run: &RunId) -> Result<Json, Problem> {
 }
 
 fn row_of(call: &Call, run: &RunId, loaded: &Loaded) -> Json {
-    rows::execution(run.as_str(), &loaded.plan.0, &loaded.state, call.desk.engine().now_ms())
+    rows::execution(run.as_str(), &loaded.plan.0, &loaded.state, call.state.engine().now_ms())
 }

@@ -64,7 +64,7 @@ struct Cancel {
 
 async fn approve(mut call: Call) -> Result<Json, Problem> {
     let args: Approve = call.arguments()?;
-    let (run, loaded) = call.desk.load(&args.execution_id).await?;
+    let (run, loaded) = call.state.load(&args.execution_id).await?;
     let questions = view::questions(&loaded.plan.0, &loaded.state);
     let Some(first) = questions.first() else {
         let status = rows::status(view::run(&loaded.plan.0, &loaded.state, 0).status, false);
@@ -72,7 +72,7 @@ async fn approve(mut call: Call) -> Result<Json, Problem> {
     };
     let mut meant = None;
     for asked in &questions {
-        let own = token(&call.desk, &run, &loaded, asked).await?;
+        let own = token(&call.state, &run, &loaded, asked).await?;
         if bool::from(own.as_bytes().ct_eq(args.resume_token.trim().as_bytes())) {
             meant = Some(asked);
         }
@@ -87,7 +87,7 @@ async fn approve(mut call: Call) -> Result<Json, Problem> {
         true => Answer::Approve,
         false => Answer::Deny { reason: args.reason.clone() },
     };
-    call.desk.send(&run, told(&call, &run, asked, answer, args.reason).await?, &call.caller).await?;
+    call.state.send(&run, told(&call, &run, asked, answer, args.reason).await?, &call.caller).await?;
     shown(&call, &run).await
 }
 
@@ -99,7 +99,7 @@ async fn told(
     answer: Answer,
     reason: Option<String>,
 ) -> Result<Message, Problem> {
-    let secret = call.desk.engine().secret(run, &asked.path).await?;
+    let secret = call.state.engine().secret(run, &asked.path).await?;
     let mut message = call.caller.says(asked, answer, reason);
     if let (Message::Answer { key, caller: Some(caller), .. }, Some(secret)) = (&mut message, secret) {
         *key = Some(key_of(&secret));
@@ -110,9 +110,9 @@ async fn told(
 
 async fn cancel(mut call: Call) -> Result<Json, Problem> {
     let args: Cancel = call.arguments()?;
-    let (run, loaded) = call.desk.load(&args.execution_id).await?;
+    let (run, loaded) = call.state.load(&args.execution_id).await?;
     if !loaded.state.is_finished() {
-        call.desk.command(&run, RunCommand::Cancel { reason: args.reason }, &call.caller).await?;
+        call.state.command(&run, RunCommand::Cancel { reason: args.reason }, &call.caller).await?;
     }
     shown(&call, &run).await
 }

@@ -109,9 +109,9 @@ struct Apply {
 
 async fn create(mut call: Call) -> Result<Json, Problem> {
     let args: Create = call.arguments()?;
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let workflow = find(&engine.registry().await?, &args.workflow_id)?.0.to_owned();
-    let text = checked(&call.desk, &workflow, &args.proposal_json).await?;
+    let text = checked(&call.state, &workflow, &args.proposal_json).await?;
     let who = &call.caller.who;
     let run = args.execution_id.or_else(|| who.inside.first().cloned());
     let proposing = Proposing {
@@ -141,7 +141,7 @@ async fn list(mut call: Call) -> Result<Json, Problem> {
     if let Some(unknown) = args.status.as_ref().filter(|status| !known.contains(status)) {
         return Err(Problem::unknown("status", unknown, &known));
     }
-    let (engine, now) = (call.desk.engine(), call.desk.engine().now_ms());
+    let (engine, now) = (call.state.engine(), call.state.engine().now_ms());
     let shelf = engine.registry().await?;
     let (name, _) = find(&shelf, &args.workflow_id)?;
     let wanted = args.status.as_deref();
@@ -158,7 +158,7 @@ async fn list(mut call: Call) -> Result<Json, Problem> {
 
 async fn review(mut call: Call) -> Result<Json, Problem> {
     let args: Review = call.arguments()?;
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let (workflow, id) = named(&engine.registry().await?, &args.workflow_id, &args.proposal_id)?;
     let change = Change { by: Some(call.caller.client.clone()), notes: args.notes, ..Change::default() };
     let who = &call.caller.who;
@@ -171,12 +171,12 @@ async fn review(mut call: Call) -> Result<Json, Problem> {
 
 async fn apply(mut call: Call) -> Result<Json, Problem> {
     let args: Apply = call.arguments()?;
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let shelf = engine.registry().await?;
     let (workflow, id) = named(&shelf, &args.workflow_id, &args.proposal_id)?;
     // A proposal that was valid may be invalid by now: other workflows that it uses may be gone.
     if let Some(proposal) = shelf.proposal(id) {
-        checked(&call.desk, &workflow, &Json::String(proposal.proposing.text.text.clone())).await?;
+        checked(&call.state, &workflow, &Json::String(proposal.proposing.text.text.clone())).await?;
     }
     let by = Some(call.caller.client.clone());
     let change = Change { by, notes: args.review_notes, version: args.version, ..Change::default() };
@@ -197,7 +197,7 @@ fn named(shelf: &Registry, workflow: &str, proposal: &str) -> Result<(String, u6
 }
 
 async fn shown(call: &Call, id: u64) -> Result<Json, Problem> {
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let shelf = engine.registry().await?;
     let row = shelf.proposal(id).map(|proposal| rows::proposal(id, proposal, engine.now_ms()));
     Ok(json!({"proposal": row}))

@@ -114,7 +114,7 @@ struct Which {
 
 async fn list(mut call: Call) -> Result<Json, Problem> {
     let args: List = call.arguments()?;
-    let (engine, now) = (call.desk.engine(), call.desk.engine().now_ms());
+    let (engine, now) = (call.state.engine(), call.state.engine().now_ms());
     let shelf = engine.registry().await?;
     let rows: Vec<Json> = shelf
         .triggers()
@@ -128,7 +128,7 @@ async fn list(mut call: Call) -> Result<Json, Problem> {
 
 async fn sync(mut call: Call) -> Result<Json, Problem> {
     let args: Sync = call.arguments()?;
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let shelf = engine.registry().await?;
     let known = shelf.trigger(args.trigger_id.as_deref().unwrap_or(&args.name)).map(|(_, armed)| &armed.trigger);
     let workflow = match (&args.workflow_id, args.clear_workflow_link) {
@@ -222,7 +222,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
     let args: Run = call.arguments()?;
     args.repository.refuse()?;
     let given = mapping("variables_json", args.variables_json.as_ref())?;
-    let shelf = call.desk.engine().registry().await?;
+    let shelf = call.state.engine().registry().await?;
     let (id, armed) = shelf.trigger(&args.trigger_id).ok_or_else(|| shelf.no_trigger(&args.trigger_id))?;
     let trigger = &armed.trigger;
     let Some(workflow) = &trigger.workflow else {
@@ -240,7 +240,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
 async fn delete(mut call: Call) -> Result<Json, Problem> {
     let args: Which = call.arguments()?;
     let by = call.caller.who.user.clone();
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     engine.change_registry(|shelf, _| Ok(((), vec![shelf.disarm(&args.trigger_id, by.clone())?]))).await?;
     Ok(json!({"deleted": args.trigger_id}))
 }

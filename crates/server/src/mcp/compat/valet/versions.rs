@@ -57,7 +57,7 @@ struct Rollback {
 
 async fn history(mut call: Call) -> Result<Json, Problem> {
     let args: History = call.arguments()?;
-    let shelf = call.desk.engine().registry().await?;
+    let shelf = call.state.engine().registry().await?;
     let (name, kept) = find(&shelf, &args.workflow_id)?;
     let newest = kept.versions.iter().enumerate().rev().skip(args.offset.unwrap_or(0) as usize);
     let rows: Vec<Json> =
@@ -69,7 +69,7 @@ async fn history(mut call: Call) -> Result<Json, Problem> {
 
 async fn rollback(mut call: Call) -> Result<Json, Problem> {
     let args: Rollback = call.arguments()?;
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let id = find(&engine.registry().await?, &args.workflow_id)?.0.to_owned();
     let by = Some(call.caller.client.clone());
     let change = Change { version: args.version, notes: args.notes, by, ..Change::default() };

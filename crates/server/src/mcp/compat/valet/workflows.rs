@@ -115,14 +115,14 @@ struct Update {
 }
 
 async fn list(call: Call) -> Result<Json, Problem> {
-    let shelf = call.desk.engine().registry().await?;
+    let shelf = call.state.engine().registry().await?;
     let rows: Vec<Json> = shelf.workflows().map(|(name, kept)| rows::workflow(name, kept)).collect();
     Ok(json!({"workflows": rows}))
 }
 
 async fn get(mut call: Call) -> Result<Json, Problem> {
     let args: Which = call.arguments()?;
-    let shelf = call.desk.engine().registry().await?;
+    let shelf = call.state.engine().registry().await?;
     let (name, kept) = find(&shelf, &args.workflow_id)?;
     Ok(json!({"workflow": rows::workflow_with_text(name, kept)}))
 }
@@ -134,7 +134,7 @@ async fn sync(mut call: Call) -> Result<Json, Problem> {
         _ => return Err(Problem::new("give the definition as `data_json`, or as `workflow_json`, and not as both")),
     };
     let id = args.id.or_else(|| args.slug.clone()).unwrap_or_else(|| slug_of(&args.name));
-    let text = checked(&call.desk, &id, given).await?;
+    let text = checked(&call.state, &id, given).await?;
     let by = Some(call.caller.client.clone());
     let change =
         Change { text: Some(text), version: args.version, source: VersionSource::Sync, by, ..Change::default() };
@@ -151,10 +151,10 @@ async fn sync(mut call: Call) -> Result<Json, Problem> {
 
 async fn update(mut call: Call) -> Result<Json, Problem> {
     let args: Update = call.arguments()?;
-    let shelf = call.desk.engine().registry().await?;
+    let shelf = call.state.engine().registry().await?;
     let id = find(&shelf, &args.workflow_id)?.0.to_owned();
     let text = match &args.data_json {
-        Some(given) => Some(checked(&call.desk, &id, given).await?),
+        Some(given) => Some(checked(&call.state, &id, given).await?),
         None => None,
     };
     let tags = args.tags_json.as_ref().map(tags).transpose()?;
@@ -184,7 +184,7 @@ fn tags(given: &Json) -> Result<Vec<String>, Problem> {
 async fn delete(mut call: Call) -> Result<Json, Problem> {
     let args: Which = call.arguments()?;
     let by = Some(call.caller.client.clone());
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let id = find(&engine.registry().await?, &args.workflow_id)?.0.to_owned();
     engine.change_registry(|shelf, _| Ok(((), vec![shelf.remove(&id, by.clone())?]))).await?;
     Ok(json!({"deleted": id}))
@@ -195,7 +195,7 @@ async fn save(
     id: &str,
     change: impl Fn(Option<&RegisteredWorkflow>) -> Change + Send + Sync,
 ) -> Result<Json, Problem> {
-    let engine = call.desk.engine();
+    let engine = call.state.engine();
     let changed = engine
         .change_registry(|shelf, _| {
             let entries = shelf.save(id, &change(shelf.kept(id).ok()))?;

@@ -36,22 +36,22 @@ struct Args {
 async fn advance(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     init::required(&call)?;
-    let run = id::find(&call.desk, &args.workflow_run_id).await?;
-    let loaded = call.desk.engine().load(&run).await?;
+    let run = id::find(&call.state, &args.workflow_run_id).await?;
+    let loaded = call.state.engine().load(&run).await?;
     let Some(held) = running(&call, &loaded) else {
         // This client holds no step: give it the next one, and take no result.
-        let handed = call.desk.engine().next(&run, &call.caller.client).await?;
-        return Ok(told(response::of(&call.desk, &handed, Since::default()).await?));
+        let handed = call.state.engine().next(&run, &call.caller.client).await?;
+        return Ok(told(response::of(&call.state, &handed, Since::default()).await?));
     };
     let step = loaded.state.find(&held.path).map(|inst| loaded.plan.0.step(inst.step));
     let result = args.step_result.unwrap_or_default();
     let is_empty = result.is_null() || result.as_object().is_some_and(serde_json::Map::is_empty);
     let output = step.map_or(result.clone(), |step| sent(step, result));
     let submission = Submission { output, attempt: Some(held.attempt), ..Submission::default() };
-    match call.desk.engine().submit(&run, &held.path.to_string(), submission, &call.caller.client).await {
+    match call.state.engine().submit(&run, &held.path.to_string(), submission, &call.caller.client).await {
         Ok(handed) => {
             let since = Since { start: None, prior: Some(step_name(&held.path)) };
-            Ok(told(response::of(&call.desk, &handed, since).await?))
+            Ok(told(response::of(&call.state, &handed, since).await?))
         }
         Err(Error::Misfit { why, .. }) => Ok(told(response::mismatch(&run, &loaded, &held.path, is_empty, &why))),
         Err(error) => Err(error.into()),
@@ -60,7 +60,7 @@ async fn advance(mut call: Call) -> Result<Reply, Problem> {
 
 /// The step that the client holds. If it holds several, the one that it was shown.
 fn running(call: &Call, loaded: &Loaded) -> Option<Held> {
-    let held = view::held(&loaded.state, call.desk.engine().now_ms()).into_iter();
+    let held = view::held(&loaded.state, call.state.engine().now_ms()).into_iter();
     held.filter(|held| held.by == call.caller.client).min_by_key(|held| words::position(&loaded.plan.0, &held.path))
 }
 

@@ -36,8 +36,8 @@ struct SweepArgs {}
 /// Cancels a run. A finished run stays as it is.
 pub(super) async fn cancel(call: &Call, params: Map<String, Json>) -> Result<Reply, Problem> {
     let args: CancelArgs = arguments::read(params)?;
-    let run = id::find(&call.desk, &args.workflow_run_id).await?;
-    let before = look::word(&call.desk.engine().load(&run).await?.state);
+    let run = id::find(&call.state, &args.workflow_run_id).await?;
+    let before = look::word(&call.state.engine().load(&run).await?.state);
     if before == "running" {
         end(call, &run, args.reason.as_deref()).await?;
     }
@@ -60,9 +60,9 @@ pub(super) async fn sweep_idle(call: &Call, params: Map<String, Json>) -> Result
 pub(super) async fn sweep(call: &Call) -> Result<Vec<Value>, Problem> {
     let statuses = RunStatus::words_of(RunStatus::OPEN);
     let query = Query { prefix: Some(id::STORED.to_owned()), statuses, limit: PAGE, ..Query::default() };
-    let now = call.desk.engine().now_ms();
+    let now = call.state.engine().now_ms();
     let mut swept = Vec::new();
-    for row in call.desk.engine().list(query).await?.iter().filter(|row| is_idle(row.updated_ms, now)) {
+    for row in call.state.engine().list(query).await?.iter().filter(|row| is_idle(row.updated_ms, now)) {
         end(call, &row.run, Some("idle_timeout")).await?;
         swept.push(json!(id::shown(&row.run)));
     }
@@ -76,9 +76,9 @@ fn is_idle(touched: i64, now: i64) -> bool {
 /// Cancels a run, and waits until it has recorded that, because a hosted run moves only when a client asks.
 async fn end(call: &Call, run: &RunId, reason: Option<&str>) -> Result<(), Problem> {
     let command = RunCommand::Cancel { reason: reason.map(str::to_owned) };
-    call.desk.command(run, command, &call.caller).await?;
-    if call.desk.engine().load(run).await?.state.is_hosted() {
-        call.desk.engine().next(run, &call.caller.client).await?;
+    call.state.command(run, command, &call.caller).await?;
+    if call.state.engine().load(run).await?.state.is_hosted() {
+        call.state.engine().next(run, &call.caller.client).await?;
     }
     Ok(())
 }

@@ -87,5 +87,5 @@ fn keep(call: &Call, session: &Session) -> std::io::Result<()> {
 fn file(call: &Call) -> PathBuf {
     let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '-' };
     let name: String = call.caller.client.chars().map(plain).collect();
-    call.desk.data_dir().join("work-buddy").join(format!("{name}.json"))
+    call.state.data_dir().join("work-buddy").join(format!("{name}.json"))
 }

@@ -75,10 +75,10 @@ async fn status(mut call: Call) -> Result<Reply, Problem> {
 }
 
 async fn one(call: &Call, text: &str) -> Result<Value, Problem> {
-    let run = id::find(&call.desk, text).await?;
-    let loaded = call.desk.engine().load(&run).await?;
+    let run = id::find(&call.state, text).await?;
+    let loaded = call.state.engine().load(&run).await?;
     let (done, total) = counted(&loaded.plan.0, &loaded.state);
-    let steps = words::steps(&loaded, call.desk.engine().now_ms());
+    let steps = words::steps(&loaded, call.state.engine().now_ms());
     let current = steps.iter().find(|(_, word)| **word == "running").map(|(id, _)| id);
     Ok(json!({
         "type": "workflow_status", "workflow_run_id": id::shown(&run), "workflow_name": loaded.plan.0.main().name,
@@ -96,7 +96,7 @@ async fn why(call: &Call, run: &RunId, state: &State) -> Result<Option<String>, 
         _ => None,
     };
     match finished.outcome {
-        Outcome::Cancelled => Ok(journal::found(&call.desk, run, reason).await?.pop()),
+        Outcome::Cancelled => Ok(journal::found(&call.state, run, reason).await?.pop()),
         Outcome::Success | Outcome::Failure => Ok(finished.message.clone()),
     }
 }
@@ -115,7 +115,7 @@ pub(super) fn word(state: &State) -> &'static str {
 pub(super) async fn active(call: &Call) -> Result<Vec<Value>, Problem> {
     let statuses = RunStatus::words_of(RunStatus::OPEN);
     let query = Query { prefix: Some(id::STORED.to_owned()), statuses, limit: LISTED_MAX, ..Query::default() };
-    let rows = call.desk.engine().list(query).await?;
+    let rows = call.state.engine().list(query).await?;
     let row = |row: &longhaul_store::RunRow| json!({"workflow_run_id": id::shown(&row.run), "workflow_name": row.head.workflow});
     Ok(rows.iter().map(row).collect())
 }
@@ -123,8 +123,8 @@ pub(super) async fn active(call: &Call) -> Result<Vec<Value>, Problem> {
 async fn step_result(mut call: Call) -> Result<Reply, Problem> {
     let args: ResultArgs = call.arguments()?;
     init::required(&call)?;
-    let run = id::find(&call.desk, &args.workflow_run_id).await?;
-    let loaded = call.desk.engine().load(&run).await?;
+    let run = id::find(&call.state, &args.workflow_run_id).await?;
+    let loaded = call.state.engine().load(&run).await?;
     let value = left(&loaded.state, &args.step_id)?;
     let value = match &args.key {
         None => value,

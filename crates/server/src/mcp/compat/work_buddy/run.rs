@@ -56,12 +56,12 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
 }
 
 async fn start(call: &Call, workflow: &str, params: Map<String, Json>) -> Result<Reply, Problem> {
-    let workflow = registry::find(&call.desk, workflow)?;
+    let workflow = registry::find(&call.state, workflow)?;
     let order = params::order(&workflow.name, &workflow.plan, &params)?;
     let run = begin(call, &workflow, order).await?;
-    let handed = call.desk.engine().next(&run, &call.caller.client).await?;
+    let handed = call.state.engine().next(&run, &call.caller.client).await?;
     let since = Since { start: Some(params), prior: None };
-    Ok(told(response::of(&call.desk, &handed, since).await?))
+    Ok(told(response::of(&call.state, &handed, since).await?))
 }
 
 /// Records the start of a run with an id in the form of work-buddy.
@@ -76,7 +76,7 @@ async fn begin(call: &Call, workflow: &Registered, order: Order) -> Result<RunId
             trigger: Some(RunTrigger { tools: Some("work-buddy".to_owned()), ..RunTrigger::mcp(&call.caller.client) }),
             driver: Driver::Client,
         };
-        match call.desk.app().start(&startable, order, &call.caller.known()).await {
+        match call.state.app().start(&startable, order, &call.caller.known()).await {
             Ok(run) => return Ok(run),
             Err(Error::Store(error)) => taken = Problem::new(error.to_string()),
             Err(error) => return Err(error.into()),

@@ -43,7 +43,7 @@ async fn search(mut call: Call) -> Result<Reply, Problem> {
         return Err(Problem::unknown("category", unknown, &CATEGORIES.map(str::to_owned)));
     }
     let wanted = |category: &str| args.category.as_deref().is_none_or(|own| own == category);
-    let workflows = registry::all(&call.desk).into_iter().filter(|_| wanted("workflow")).map(|one| row(&one));
+    let workflows = registry::all(&call.state).into_iter().filter(|_| wanted("workflow")).map(|one| row(&one));
     let functions = run::CAPABILITIES.iter().filter(|_| wanted("capability"));
     let functions = functions.map(|name| (name.replace('_', " "), json!({"name": name, "category": "capability"})));
     let words: Vec<String> = args.query.to_lowercase().split_whitespace().map(str::to_owned).collect();
