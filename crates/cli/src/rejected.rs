@@ -21,8 +21,8 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::GiveInput(name) => format!("give it with --input {name}=…"),
         Remedy::AnswerInstead => "or answer in its place, with --override".to_owned(),
         Remedy::ListRuns => "longhaul runs lists them".to_owned(),
-        Remedy::ListVersions(workflow) => format!("longhaul versions {workflow} lists them"),
-        Remedy::ListProposals => "longhaul proposals lists them".to_owned(),
+        Remedy::ListVersions(workflow) => format!("longhaul registry versions {workflow} lists them"),
+        Remedy::ListProposals => "longhaul registry proposals list shows them".to_owned(),
         Remedy::ListGrants => "see: longhaul consent list".to_owned(),
         Remedy::Say(_) | Remedy::LookAgain | Remedy::TryAgain | Remedy::CancelFirst => remedy.plain(),
     }

@@ -237,3 +237,12 @@ fn secrets_are_not_shown() {
     let shown = trigger("x", TriggerDefinition::Webhook(webhook)).shown().to_string();
     assert!(shown.contains("has_secret") && !shown.contains("hush"), "{shown}");
 }
+
+#[test]
+fn the_mapping_of_a_webhook_is_checked() {
+    let webhook = trigger::Webhook { path: "hook".to_owned(), method: "POST".to_owned(), secret: None };
+    let mut mapped = trigger("x", TriggerDefinition::Webhook(webhook));
+    assert_eq!(mapped.rejection().map(|rejection| rejection.to_string()), None);
+    mapped.mapping.insert("bad".to_owned(), "issue".to_owned());
+    assert!(mapped.rejection().unwrap().to_string().contains("write a path such as"));
+}

@@ -110,17 +110,17 @@ impl TriggerDefinition {
 impl Trigger {
     /// Why the trigger cannot be saved, if it cannot.
     pub(super) fn rejection(&self) -> Option<Rejection> {
-        let why = match (&self.kind, &self.workflow) {
-            _ if self.name.trim().is_empty() => "a trigger needs a name".to_owned(),
+        let shape = match (&self.kind, &self.workflow) {
+            _ if self.name.trim().is_empty() => Some(Rejection::invalid("a trigger needs a name")),
             (TriggerDefinition::Schedule(schedule), workflow) => return schedule.rejection(workflow.is_some()),
-            (_, None) => "which workflow does it start?".to_owned(),
-            (TriggerDefinition::Webhook(webhook), _) => webhook.problem()?,
-            (TriggerDefinition::Manual {}, _) => return self.mapping_misfit(),
+            (_, None) => Some(Rejection::invalid("which workflow does it start?")),
+            (TriggerDefinition::Webhook(webhook), _) => webhook.problem().map(Rejection::invalid),
+            (TriggerDefinition::Manual {}, _) => None,
         };
-        Some(Rejection::invalid(why)).or_else(|| self.mapping_misfit())
+        shape.or_else(|| self.mapping_rejection())
     }
 
-    fn mapping_misfit(&self) -> Option<Rejection> {
+    fn mapping_rejection(&self) -> Option<Rejection> {
         let (name, path) = self.mapping.iter().find(|(_, path)| !path.starts_with("$."))?;
         Some(
             Rejection::invalid(format!("`{name}` is mapped from `{path}`")).say("write a path such as `$.issue.title`"),
