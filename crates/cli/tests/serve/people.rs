@@ -80,10 +80,11 @@ fn two_tokens_are_two_people() {
     let ana = client(&project, &server, "ana");
     let why = "this run was started by kim at the dashboard: answer there";
     assert_eq!(question(&ana, &run)["here"], json!({"ok": false, "why": why}));
-    assert_eq!(forbidden(&answer(&ana, &run, json!("approve"))), why);
+    assert_eq!(forbidden(&answer(&ana, &run, json!("approve"))), sentences(why));
     let instead = json!({"path": "go", "answer": "approve", "override": true});
     let path = format!("/api/v1/runs/{run}/answer");
-    assert_eq!(forbidden(&ana.post(&path, &instead)), format!("{why}; the policy lets nobody answer in its place"));
+    let strictly = format!("{why}; the policy lets nobody answer in its place");
+    assert_eq!(forbidden(&ana.post(&path, &instead)), sentences(&strictly));
     let kim = client(&project, &server, "kim");
     assert_eq!(question(&kim, &run)["here"]["override"], true);
     assert_eq!(kim.post(&path, &instead).status, 200, "as at the command line");
