@@ -92,6 +92,11 @@ impl RunCommand {
     }
 
     /// Whether the command also works on a run whose history cannot be read.
+    /// Whether it is an answer to the only question of a run that asks none.
+    fn answers_nothing(&self, state: &State) -> bool {
+        matches!(self, Self::Answer(given) if given.step.is_none()) && state.questions().next().is_none()
+    }
+
     fn needs_no_state(&self) -> bool {
         matches!(self, Self::Cancel { .. })
     }
@@ -115,16 +120,12 @@ fn only_question(state: &State) -> Result<StepPath, Rejection> {
     let open: Vec<&StepPath> = state.questions().map(|(step, _)| &step.path).collect();
     match open.as_slice() {
         [one] => Ok((*one).clone()),
-        [] => Err(nothing_asked()),
+        [] => Err(Rejection::untimely("this run asks nothing at the moment").with(Remedy::LookAgain)),
         several => {
             let names: Vec<String> = several.iter().map(ToString::to_string).collect();
             Err(Rejection::invalid(format!("several steps ask: {}", names.join(", "))).say("name one"))
         }
     }
-}
-
-fn nothing_asked() -> Rejection {
-    Rejection::untimely("this run asks nothing at the moment").with(Remedy::LookAgain)
 }
 
 impl App {
@@ -145,12 +146,10 @@ impl App {
             Err(error) if error.is_damage() && command.needs_no_state() => State::default(),
             loaded => loaded?.state,
         };
-        let message = match command.message(&state, caller) {
-            Err(rejection) if rejection == nothing_asked() => {
-                return Err(self.engine().asks_nothing(run, None).await.into());
-            }
-            message => message?,
-        };
+        if command.answers_nothing(&state) {
+            return Err(self.engine().asks_nothing(run, None).await.into());
+        }
+        let message = command.message(&state, caller)?;
         self.engine().command(run, message, &caller.who, patience).await
     }
 

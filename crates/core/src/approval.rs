@@ -33,7 +33,7 @@ pub struct Approvals {
     pub strict: bool,
 }
 
-/// Why somebody may not answer what a step asks, and who may; `None` if they may. Without an answer it is about approving.
+/// Why the caller may not answer a step's question, and who may; `None` if the caller may. Without an answer, it checks an approval.
 pub fn refusal(
     plan: &Plan,
     state: &State,
@@ -49,7 +49,7 @@ pub fn refusal(
         .or_else(|| people::refusal(started, rule?, given, caller, answer))
 }
 
-/// Why somebody is not among those who are asked. Whoever shows the secret of a question was given it.
+/// Why the caller is not among the people who are asked. A caller who shows the secret of a question may answer it.
 fn not_asked(started: &RunStarted, from: Option<&Approvers>, caller: Option<&Caller>) -> Option<Rejection> {
     if let Some(run) = caller.and_then(|caller| related(started, caller)) {
         let why = format!(

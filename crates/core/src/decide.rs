@@ -48,7 +48,7 @@ pub use turn::thread_of;
 /// How many attempts run at once where a workflow does not say.
 pub(crate) const PARALLEL: u32 = 16;
 
-/// So many events are enough for one commit. Whoever decides looks around before the next: somebody may want the run to stop.
+/// The most events of one commit. Before the next commit the loop checks for messages, such as a request to stop.
 const EVENTS_MAX: usize = 4000;
 
 /// What is to be recorded, and then done.
@@ -166,7 +166,7 @@ fn record(
     let taken_away = |path: &StepPath| state.find(path).is_none_or(|step| !step.phase.is_queued());
     advance.stops.extend(queued.into_iter().filter(|(path, _)| over || taken_away(path)));
     advance.events.push(envelope);
-    // Whoever records that a run has failed takes on to say so: in one commit, or a crash could come between.
+    // The process that records a failed run also starts its `on_failure`, in one commit, so that no crash comes between.
     match hooks::owes(planner, state).filter(|_| over) {
         Some(attempt) => record(planner, state, Event::OnFailureStarted { attempt }, at, advance),
         None => Ok(()),

@@ -68,7 +68,7 @@ pub enum Event {
         /// The machine that makes it, where several share a store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<String>,
-        /// It waits for a worker that has these labels: whoever recorded it does not make it.
+        /// It waits for a worker with these labels; the engine that recorded it does not run it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queued: Option<Vec<String>>,
     },
@@ -84,7 +84,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<String>,
     },
-    /// Whoever took an attempt that waited for a worker is gone, and had not begun it: it waits again.
+    /// The worker that claimed an attempt is gone and had not started it: the attempt waits again.
     AttemptReleased {
         /// The step.
         path: StepPath,
@@ -158,7 +158,7 @@ pub enum Event {
         /// When it is given up if nothing is heard.
         until: i64,
     },
-    /// Whoever works on an attempt that is handed out shows a sign of life.
+    /// The client that works on a handed-out attempt sent a sign of life.
     HeartbeatSeen {
         /// The step.
         path: StepPath,

@@ -136,7 +136,7 @@ pub struct Caller {
     /// What the settings say they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
-    /// Whether they want to answer in the place of whoever is asked.
+    /// Whether they want to answer in place of the person who is asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
 }

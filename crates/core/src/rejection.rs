@@ -66,7 +66,7 @@ pub enum Remedy {
     Say(String),
     /// Give an input a value.
     GiveInput(String),
-    /// Answer in the place of whoever started the run.
+    /// Answer in place of the person who started the run.
     AnswerInstead,
     /// Look at what is asked now, then answer.
     LookAgain,

@@ -1,7 +1,7 @@
 //! What is true of a run after the events so far.
 //!
 //! Instances of bodies and steps live in tables, as in the plan. Applying an event costs what it changes:
-//! a step that ends counts down its dependents, and whoever reaches zero is put on the agenda.
+//! a step that ends counts down its dependents, and a step that reaches zero goes on the agenda.
 //!
 //! **Invariant:** a step has at most one open attempt; what is on the agenda needs a decision and nothing
 //! else does.

@@ -7,7 +7,7 @@ use crate::words::words;
 words! {
     /// How a run is doing; [`crate::state::State::status_in`] says it.
     ///
-    /// A store can hold words of other versions: whoever reads one parses it, and shows the text if that fails.
+    /// A store can hold words of other versions: readers parse the word, and show the text if that fails.
     RunStatus {
         /// It waits for other runs of its concurrency group.
         Queued = "queued",

@@ -1,6 +1,6 @@
 //! Gates that need several people, or somebody else than who started the run.
 //!
-//! **Invariant:** each approval counts for one person, whoever brings it and by whatever way. Who cannot be told apart from others
+//! **Invariant:** each approval counts for one person, no matter how it arrives. A caller who cannot be told apart from others
 //! does not count at all.
 
 use schemars::JsonSchema;

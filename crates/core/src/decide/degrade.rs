@@ -25,7 +25,7 @@ pub(super) fn goes_on(payer: &Payer<'_>) -> bool {
     payer.limits.on_exceed == OnExceed::Degrade && !payer.account.over_budget
 }
 
-/// A text that is longer, cut; everything else stays what it is, since whoever reads it counts on its shape.
+/// A text that is longer, cut; everything else stays what it is, because its readers depend on its shape.
 fn shortened(output: &Json, chars: u64) -> Option<Json> {
     let text = output.as_str()?;
     let (end, _) = text.char_indices().nth(usize::try_from(chars).unwrap_or(usize::MAX))?;

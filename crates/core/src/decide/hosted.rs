@@ -1,6 +1,6 @@
 //! Hosted runs: which turns are handed out, and what their clients may say about them.
 //!
-//! **Invariant:** a submission that does not fit changes nothing: the step stays open, and whoever sent it is told why.
+//! **Invariant:** a submission that does not fit changes nothing: the step stays open, and the client learns why.
 
 use super::inbound::against;
 use super::{Planner, recovery};

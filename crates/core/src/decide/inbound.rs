@@ -15,7 +15,7 @@ use crate::schema::mismatch;
 use crate::state::{Phase, Question, State, StepInst};
 use crate::view;
 
-/// The longest schema that is shown to whoever did not follow it.
+/// The longest schema that a rejection shows.
 const SCHEMA_CHARS_MAX: usize = 300;
 
 /// The event that is recorded in the place of one that somebody tells the run.

@@ -1,4 +1,4 @@
-//! Who makes what is about to begin: whoever records it, or a worker that is looked for.
+//! Decides which process runs a new attempt: this engine, or a worker.
 //!
 //! **Invariant:** a step that asks for labels, or for the machine on which the files of its run are, is begun only by somebody
 //! who has them. A run of no known project is made where it was started, and after it has left that folder only in such whose project is not
@@ -71,7 +71,7 @@ pub fn is_given(label: &str) -> bool {
     [HOST, AGENT, PROJECT].iter().all(|prefix| !label.starts_with(prefix))
 }
 
-/// Has attempts that are about to be recorded wait for a worker, where whoever records them cannot make them.
+/// Queues new attempts for a worker if this engine cannot run them.
 pub fn place(planner: Planner<'_>, state: &mut State, advance: &mut Advance, place: Place<'_>) {
     let mut room = place.room;
     let mut placed: HashMap<StepPath, Option<Vec<String>>> = HashMap::new();

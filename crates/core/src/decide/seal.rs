@@ -1,6 +1,6 @@
-//! The secret of a question: whoever has it may answer from afar.
+//! The secret of a question: anybody who has it may answer from anywhere.
 //!
-//! **Invariant:** the journal has the hash of a secret, never the secret. Chance comes from whoever calls.
+//! **Invariant:** the journal has the hash of a secret, never the secret. The caller brings the random bytes.
 
 use super::Advance;
 use crate::event::Event;

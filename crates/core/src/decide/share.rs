@@ -3,7 +3,7 @@
 //! All of them hear of it at the same moment, and only one can continue with it: if all tried, the more workers there are the more of the
 //! store's time would go into refusing.
 //!
-//! **Invariant:** whoever knows the same workers gives the same answer, and a worker that comes or goes changes nothing between the others.
+//! **Invariant:** engines that know the same workers give the same answer, and a worker that comes or goes changes nothing between the others.
 
 use crate::id::RunId;
 

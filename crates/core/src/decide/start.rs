@@ -199,7 +199,7 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let begun =
         |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted, host: None, queued: None };
     match rendered(planner, state, at, attempt) {
-        // Whoever takes it gets it rendered: until then nothing of it needs to be kept.
+        // The prompt is rendered when a client claims it, so it need not be stored before.
         Ok(_) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true)]),
         Ok(mut start) => {
             start.turn.usd_left = super::budget::usd_left(planner, state, at);
@@ -213,7 +213,7 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     }
 }
 
-/// The work of an open attempt, for whoever has to begin it after a restart.
+/// The work of an open attempt, for the engine that starts it after a restart.
 pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<Start> {
     let at = state.number(path)?;
     let mut start = rendered(planner, state, at, state.step(at).attempts).ok()?;

@@ -25,7 +25,7 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
         Some(RecoveryAction::Restore { before }) => Some(before),
         _ => None,
     };
-    // Whoever continues in a conversation continues with what was recorded before that began.
+    // A turn that continues a conversation also continues with the files from before that conversation.
     let keep = step.on_interrupt == OnInterrupt::Restore && session.is_none();
     let (agent, compact) = (latest_fallback(step, recovery), recovery.action == Some(RecoveryAction::Compact));
     AgentTurn { agent, session, compact, keep, restore, usd_left: None }
@@ -50,7 +50,7 @@ fn session(state: &State, recovery: &Recovery, params: &Map<String, Json>) -> Op
             | RecoveryAction::AwaitReset,
         ) => recovery.resumable().cloned(),
         Some(RecoveryAction::Reframe { .. } | RecoveryAction::Fallback { .. } | RecoveryAction::Restore { .. }) => None,
-        // Whoever takes over knows nothing of what another agent shares.
+        // An agent that takes over does not know the shared conversation of another agent.
         None | Some(RecoveryAction::Again) if recovery.fallbacks > 0 => None,
         None | Some(RecoveryAction::Again) => {
             let agent = params.get("agent");

@@ -346,7 +346,7 @@ impl Apply<'_> {
         self.pay(at, usage, usage.unknown_of(reserve.unwrap_or_default()));
     }
 
-    /// Whoever continues with a conversation that others share continues from what all of them have used.
+    /// A step that continues a shared conversation starts from the usage of all its steps.
     fn counted(&mut self, id: &str, total: Usage) {
         let State { threads, steps, .. } = &mut *self.state;
         if threads.is_empty() {

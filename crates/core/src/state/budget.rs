@@ -209,7 +209,7 @@ impl Apply<'_> {
         });
     }
 
-    /// Books what an attempt cost for whoever made it: the one that the step names, unless another took over.
+    /// Books the cost of an attempt for its agent: the one that the step names, unless another agent took over.
     pub(super) fn book(&mut self, at: StepNo, usage: Usage) {
         let who = self.who(at);
         *self.state.costs.by_agent.entry(who).or_default() += usage;

@@ -75,7 +75,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Whoever had it cannot be waited for any longer; what they submit later names an attempt that is over.
+    /// The client's time is over; a later result from it names an attempt that has ended.
     pub(super) fn offer_again(&mut self, at: StepNo) {
         self.state.step_mut(at).stopped += 1;
         self.enter(at, Phase::Ready);

@@ -1,4 +1,4 @@
-//! The layout in which a state is written, so that nobody reads a snapshot of another version as if it was their own.
+//! The version of a snapshot's layout. A program does not read a snapshot with another layout.
 
 /// Raise it whenever a field or variant is added to what a state holds: a snapshot of before would read it as nothing, although
 /// the events know it.

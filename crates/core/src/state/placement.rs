@@ -184,7 +184,7 @@ impl Apply<'_> {
         }
     }
 
-    /// Records under another name count from the beginning: whoever writes them has files of their own.
+    /// Records under another name count from the beginning: their writer has other files.
     fn files_carried(&mut self, carried: &Carried) {
         let known = self.state.placement.carried.as_ref();
         if known.is_none_or(|known| known.name != carried.name || known.number < carried.number) {

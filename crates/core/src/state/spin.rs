@@ -28,7 +28,7 @@ impl Apply<'_> {
         self.outwards(self.state.step(at).body, |rounds| *rounds = 0);
     }
 
-    /// Whoever starts a run again may try once more.
+    /// A restarted run may try once more.
     pub(super) fn stop_spinning(&mut self) {
         self.state.spinning = None;
         self.state.bodies.iter_mut().for_each(|body| body.idle_rounds = 0);

@@ -89,7 +89,7 @@ pub(crate) struct Container {
 }
 
 impl StepInst {
-    /// A step that is nowhere yet: whoever adds it says where it enters.
+    /// A step without a place yet; the code that adds it enters its first phase.
     pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
         Self {
             step,

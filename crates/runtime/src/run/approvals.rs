@@ -37,7 +37,7 @@ pub(crate) fn fresh(secrets: &mut Vec<Blob>) -> String {
 }
 
 impl Engine {
-    /// The secret of the question that a step asks: for those who hand it to whoever may answer, and for nobody else.
+    /// The secret of a step's question. Callers give it only to people who may answer.
     pub async fn secret(&self, run: &RunId, path: &StepPath) -> Result<Option<String>, Error> {
         let loaded = self.load(run).await?;
         let mut open = loaded.state.questions().filter(|(step, _)| step.path == *path);

@@ -34,7 +34,7 @@ pub(crate) fn complain(line: &str) {
 }
 
 fn write(stream: &mut impl Write, line: &str) {
-    // Whoever closed the other end does not want to hear it.
+    // The reader closed the pipe, so the rest is dropped.
     let _ = writeln!(stream, "{line}").and_then(|()| stream.flush());
 }
 

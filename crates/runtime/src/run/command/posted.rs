@@ -70,10 +70,36 @@ async fn follow(engine: &Engine, run: &RunId) -> Result<Follow, Error> {
 /// Whether an event records this command: the same action, by the same caller, on the same step.
 fn is_same(wanted: &Event, recorded: &Event) -> bool {
     match (wanted, recorded) {
-        (Event::Answered { path, caller, .. }, Event::Answered { path: of, caller: by, .. }) => {
-            path == of && caller == by
-        }
+        // One of several approvals is recorded as `Approved`.
+        (
+            Event::Answered { path, caller, .. },
+            Event::Answered { path: of, caller: by, .. } | Event::Approved { path: of, caller: by, .. },
+        ) => path == of && caller == by,
         (Event::Signalled { .. }, _) => wanted == recorded,
         _ => told(wanted).is_some() && told(wanted) == told(recorded),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(kind: &str, user: &str) -> Event {
+        let caller = json!({"who": {"face": "api", "user": user}, "auth": "token"});
+        let mut value = json!({"event": kind, "path": "go", "by": user, "caller": caller});
+        match kind {
+            "approved" => (value["given"], value["needed"]) = (json!(1), json!(2)),
+            _ => value["answer"] = json!("approve"),
+        }
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn one_of_several_approvals_is_the_answer_of_its_caller() {
+        let wanted = event("answered", "kim");
+        assert!(is_same(&wanted, &event("answered", "kim")) && is_same(&wanted, &event("approved", "kim")));
+        assert!(!is_same(&wanted, &event("answered", "ana")) && !is_same(&wanted, &event("approved", "ana")));
     }
 }
