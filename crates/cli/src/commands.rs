@@ -120,6 +120,11 @@ enum Command {
     Pause(tell::RunArgs),
     /// Continue a paused run
     Unpause(tell::RunArgs),
+    /// Stop a run: its running steps end, and no engine continues it
+    ///
+    /// `longhaul resume RUN` continues it at the same point: agents continue their conversation, other steps that were running start again. Ctrl-C
+    /// in `longhaul run` does the same.
+    Stop(tell::RunArgs),
     /// Run the failed steps of a run again
     ///
     /// Works on a failed or cancelled run. Finished steps keep their results.
@@ -185,6 +190,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Cancel(args) => tell::cancel(args),
         Command::Pause(args) => tell::whole(args, What::Pause),
         Command::Unpause(args) => tell::whole(args, What::Unpause),
+        Command::Stop(args) => tell::whole(args, What::Stop),
         Command::Retry(args) => tell::retry(&args),
         Command::Workers(args) => workers::run(&args),
         Command::Machines(args) => machines::run(args),

@@ -6,6 +6,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Outcome;
 use longhaul_core::policy;
+use longhaul_core::view;
 
 use crate::ui;
 
@@ -110,6 +111,10 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::Paused { .. } => "  ‖ paused".to_owned(),
         Event::Unpaused { .. } => "  ▶ continues".to_owned(),
+        Event::RunStopped { by } => {
+            format!("  ■ stopped{}", by.as_ref().map_or_else(String::new, |by| format!(" by {}", ui::clean(by))))
+        }
+        Event::RunResumed { .. } => "  ▶ resumed".to_owned(),
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
         Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
         Event::OnFailureEnded { error: Some(error), .. } => {
@@ -181,15 +186,7 @@ fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[
 
 /// The command that answers a question.
 pub(crate) fn how_to_answer(run: &RunId, path: &str, kind: QuestionKind, choices: &[String]) -> String {
-    match kind {
-        QuestionKind::Approval | QuestionKind::Consent => {
-            format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}")
-        }
-        QuestionKind::Question => format!("longhaul answer {run} {path} VALUE"),
-        QuestionKind::Review => format!("longhaul approve {run} {path}, deny, or edit {run} {path} VALUE"),
-        QuestionKind::Operator => format!("longhaul answer {run} {path} retry|skip|fail"),
-        QuestionKind::Machine => format!("longhaul answer {run} {path} {}", choices.join("|")),
-    }
+    view::answer_command(run.as_str(), path, kind, choices)
 }
 
 fn answered(answer: &Answer) -> String {

@@ -157,7 +157,7 @@ fn record(
     // What waits for a worker is nobody's: a run that is being cancelled need not wait for it, only its end takes it away. Whoever
     // reopens the run finds it gone.
     let reopens_live = reopens && !state.is_finished();
-    let takes_away = over || some || reopens_live || matches!(event, Event::HostLeft { .. });
+    let takes_away = over || some || reopens_live || matches!(event, Event::HostLeft { .. } | Event::RunStopped { .. });
     let queued: Vec<(StepPath, u32)> = if takes_away { state.queued().map(named).collect() } else { Vec::new() };
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
     state.apply(planner.plan, planner.index, &envelope)?;
@@ -186,7 +186,7 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if let Some(decision) = ending(planner, state) {
         return Some(decision);
     }
-    if state.paused || state.cancelling {
+    if state.paused || state.stopped.is_some() || state.cancelling {
         return None;
     }
     if let Some(decision) = host_lost::decide(state) {
@@ -232,6 +232,9 @@ fn ending(planner: Planner<'_>, state: &State) -> Option<Decision> {
     }
     if state.cancelling {
         return finish::cancelled(state);
+    }
+    if state.stopped.is_some() {
+        return None;
     }
     finish::spinning(state).or_else(|| finish::over_limit(planner, state))
 }

@@ -473,6 +473,18 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
+    /// Somebody stopped the run: its attempts end, and no engine continues it until somebody resumes it.
+    RunStopped {
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// Somebody resumed a stopped run.
+    RunResumed {
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// A failed or cancelled run starts again; finished steps keep their results.
     Reopened {
         /// From this step on; without one, from whatever failed.

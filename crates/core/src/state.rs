@@ -83,7 +83,10 @@ pub struct State {
     pub on_failure: OnFailure,
     /// Whether nothing new may start.
     pub paused: bool,
-    /// Whether it is being stopped.
+    /// Who stopped it, and when, until somebody resumes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stop>,
+    /// Whether it is being cancelled.
     pub cancelling: bool,
     /// Whether starting it is no consent any more.
     pub consent_revoked: bool,
@@ -114,6 +117,15 @@ pub struct State {
     pub(crate) root_ended: bool,
     /// The step that was reached again and again although nothing was done in between.
     pub(crate) spinning: Option<StepPath>,
+}
+
+/// Who stopped a run, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// The name of the person, where it is known.
+    pub by: Option<String>,
+    /// The time: milliseconds since 1970, UTC.
+    pub at: i64,
 }
 
 /// How a run ended.
@@ -240,9 +252,9 @@ impl State {
         self.agenda.waiting.iter().map(|at| self.step(*at))
     }
 
-    /// Timers that are set, each with when it is due.
+    /// Timers that are set, each with when it is due. A stopped run has none; they are set again when it is resumed.
     pub fn timers(&self, plan: &Plan) -> Vec<(TimerId, i64)> {
-        if self.is_finished() || self.started.is_none() {
+        if self.is_finished() || self.started.is_none() || self.stopped.is_some() {
             return Vec::new();
         }
         let timer = |step: &StepInst| match &step.phase {
@@ -309,13 +321,14 @@ impl State {
 
     /// The run in a word; `queued` if it waits for others of its group.
     pub fn status_in(&self, plan: &Plan) -> RunStatus {
-        if !self.paused && self.is_queued(plan) { RunStatus::Queued } else { self.status() }
+        if !self.paused && self.stopped.is_none() && self.is_queued(plan) { RunStatus::Queued } else { self.status() }
     }
 
     /// The run in a word, whatever its group.
     pub fn status(&self) -> RunStatus {
         match &self.finished {
             Some(finished) => finished.outcome.into(),
+            None if self.stopped.is_some() && !self.cancelling => RunStatus::Stopped,
             None if self.paused => RunStatus::Paused,
             // Something that is still to be decided is not waited for.
             None if !self.agenda.open.is_empty()
@@ -341,6 +354,11 @@ impl State {
     /// Whether the run is over, and ended badly.
     pub fn has_failed(&self) -> bool {
         self.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Failure)
+    }
+
+    /// Whether a person stopped the run, and it is neither resumed nor being cancelled.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.is_some() && !self.cancelling && !self.is_finished()
     }
 
     /// Whether the run is over.

@@ -11,6 +11,7 @@ mod hosted;
 mod questions;
 mod run;
 pub mod shown;
+mod standing;
 mod step;
 mod timeline;
 mod trace;
@@ -24,6 +25,7 @@ pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, output
 pub use questions::{Asked, questions};
 pub(crate) use questions::{progress, shown};
 pub use run::{Progress, Run, run};
+pub use standing::{Standing, StandingWord, answer_command, standing};
 pub use step::{AtWork, StepView, steps};
 pub use timeline::{Spanned, TimelineSpan, timeline};
 pub use trace::{Trace, Traced, trace};

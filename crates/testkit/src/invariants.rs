@@ -206,13 +206,14 @@ fn orphan(state: &State) -> Option<StepPath> {
 fn is_stuck(state: &State) -> bool {
     state.started.is_some()
         && !state.paused
+        && state.stopped.is_none()
         && state.open_attempts().next().is_none()
         && state.waiting().next().is_none()
 }
 
 /// An open step that no worker has, and that waits for nothing with a name.
 fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
-    if state.is_finished() || state.paused || state.cancelling {
+    if state.is_finished() || state.paused || state.stopped.is_some() || state.cancelling {
         return None;
     }
     let timers = state.timers(planner.plan);

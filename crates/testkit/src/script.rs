@@ -44,6 +44,10 @@ pub(crate) enum Act {
     Cancel,
     Pause,
     Unpause,
+    /// Somebody stops the run.
+    Stop,
+    /// Somebody resumes it.
+    Resume,
     /// The result of an attempt, delivered again.
     Late(String),
     Reopen(Option<String>),
@@ -224,6 +228,8 @@ fn parse_act(text: &str) -> Option<Act> {
         "cancel" => Act::Cancel,
         "pause" => Act::Pause,
         "unpause" => Act::Unpause,
+        "stop" => Act::Stop,
+        "resume" => Act::Resume,
         "late" => Act::Late(rest.to_owned()),
         "reopen" => Act::Reopen(rest.strip_prefix("from ").map(str::to_owned)),
         "submit" => {

@@ -109,6 +109,10 @@ fn what(event: &Event, zero: i64) -> String {
             format!("cancel requested{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))
         }
         Event::Paused { by } => format!("paused{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))),
+        Event::RunStopped { by } => {
+            format!("stopped{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}")))
+        }
+        Event::RunResumed { .. } => "resumed".to_owned(),
         Event::Reopened { from, .. } => {
             format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
         }

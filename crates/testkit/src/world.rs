@@ -169,6 +169,8 @@ impl VirtualWorld {
             Act::Signal(name, data) => Event::Signalled { name, data, by: None },
             Act::Cancel => Event::CancelRequested { by: None, reason: None },
             Act::Pause => Event::Paused { by: None },
+            Act::Stop => Event::RunStopped { by: Some("ana".to_owned()) },
+            Act::Resume => Event::RunResumed { by: None },
             Act::Unpause => Event::Unpaused { by: None },
             Act::Submit(attempt, output) => {
                 let (path, attempt) = numbered(&attempt)?;

@@ -9,4 +9,5 @@ mod loops;
 mod model_server;
 mod sim;
 mod spec;
+mod standing;
 mod views;

@@ -47,6 +47,8 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::CancelRequested { .. } => "cancel",
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
+        Event::RunStopped { .. } => "stop",
+        Event::RunResumed { .. } => "resume",
         Event::ConsentRevoked { .. } => "revoke",
         Event::HostSettled { .. } => "machine of the files",
         Event::HostMissed { .. } => "missing machine",
@@ -76,6 +78,8 @@ pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<R
         }
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some(Rejection::conflict("it is paused already")),
+        Event::RunStopped { .. } if state.stopped.is_some() => Some(Rejection::conflict("it is stopped already")),
+        Event::RunResumed { .. } if state.stopped.is_none() => Some(Rejection::untimely("it is not stopped")),
         Event::ConsentRevoked { .. } if state.consent_revoked => {
             Some(Rejection::conflict("its consent is revoked already"))
         }

@@ -63,6 +63,8 @@ impl Event {
             | Self::CancelRequested { .. }
             | Self::Paused { .. }
             | Self::Unpaused { .. }
+            | Self::RunStopped { .. }
+            | Self::RunResumed { .. }
             | Self::Reopened { .. }
             | Self::RunFinished { .. }
             | Self::OnFailureStarted { .. }

@@ -3,7 +3,7 @@
 //! **Invariant:** an event that does not fit changes nothing. Every change of a phase goes through
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works cannot disagree with it.
 
-use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
+use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo, Stop};
 use crate::approval::Approval;
 use crate::event::{self, Answer, Ended, Envelope, Event, OnHostLost, QuestionKind, Usage};
 use crate::id::StepId;
@@ -195,6 +195,8 @@ impl Apply<'_> {
                 self.state.paused = false;
                 self.state.placement.lost.take_if(|missed| missed.then == OnHostLost::Pause);
             }
+            Event::RunStopped { by } => self.run_stopped(by.as_deref()),
+            Event::RunResumed { .. } => self.state.stopped = None,
             Event::Reopened { from, .. } => self.reopen(from.as_ref())?,
             Event::RunFinished { outcome, message, outputs } => {
                 let at = self.state.now;
@@ -205,6 +207,13 @@ impl Apply<'_> {
             Event::OnFailureEnded { attempt, .. } => self.on_failure_ended(*attempt)?,
         }
         Ok(())
+    }
+
+    /// Attempts that wait for a worker are taken back: a worker must not start them.
+    fn run_stopped(&mut self, by: Option<&str>) {
+        self.state.stopped = Some(Stop { by: by.map(str::to_owned), at: self.state.now });
+        let queued: Vec<StepNo> = self.state.agenda.queued.iter().copied().collect();
+        queued.into_iter().for_each(|at| self.offer_again(at));
     }
 
     /// One that is begun while another is open takes its place: nobody makes that one any more.

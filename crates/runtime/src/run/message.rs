@@ -64,6 +64,16 @@ pub enum Message {
         /// The name of the caller.
         by: Option<String>,
     },
+    /// Stop the run, until somebody resumes it.
+    Stop {
+        /// The name of the caller.
+        by: Option<String>,
+    },
+    /// Let a stopped run continue.
+    Resume {
+        /// The name of the caller.
+        by: Option<String>,
+    },
     /// The start of the run no longer counts as consent.
     RevokeConsent {
         /// The name of the caller.
@@ -141,6 +151,8 @@ impl Message {
             Self::Cancel { reason, by } => Event::CancelRequested { by, reason },
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
+            Self::Stop { by } => Event::RunStopped { by },
+            Self::Resume { by } => Event::RunResumed { by },
             Self::RevokeConsent { by } => Event::ConsentRevoked { by },
             Self::HostSettled { host } => Event::HostSettled { host },
             Self::HostMissed { host, since, then } => Event::HostMissed { host, since, then },

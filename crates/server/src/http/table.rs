@@ -114,6 +114,17 @@ pub(super) static ROUTES: &[Route] = &[
         .takes(shape::<tell::Nothing>)
         .gives(TOLD),
     Route::post(
+        "/api/v1/runs/{run}/stop",
+        Role(Operator),
+        "Stop a run: no engine continues it until somebody resumes it",
+        calls!(tell::stop),
+    )
+    .takes(shape::<tell::Nothing>)
+    .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/resume", Role(Operator), "Let a stopped run continue", calls!(tell::resume))
+        .takes(shape::<tell::Nothing>)
+        .gives(TOLD),
+    Route::post(
         "/api/v1/runs/{run}/retry",
         Role(Operator),
         "Start a failed or cancelled run again",

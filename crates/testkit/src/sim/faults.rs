@@ -54,6 +54,12 @@ impl Sim {
         if self.state.paused && !(self.is_patient() && self.chance.one_in(3)) {
             return Some(Event::Unpaused { by: None });
         }
+        if self.state.stopped.is_some() && !(self.is_patient() && self.chance.one_in(3)) {
+            return Some(Event::RunResumed { by: None });
+        }
+        if self.is_patient() && self.chance.one_in(60) {
+            return Some(Event::RunStopped { by: Some("ana".to_owned()) });
+        }
         if self.is_patient() && self.chance.one_in(40) {
             return Some(Event::CancelRequested { by: None, reason: None });
         }
