@@ -44,7 +44,8 @@ pub(crate) fn requests() -> Result<(UnboundedSender<Leave>, UnboundedReceiver<Le
         (SignalKind::terminate(), Leave::End),
         (SignalKind::hangup(), Leave::HangUp),
     ];
-    for (kind, leave) in kinds.into_iter().filter(|(kind, _)| !engine_args::ignores(*kind)) {
+    let is_heard = |leave: Leave, kind| leave != Leave::HangUp || !engine_args::ignores(kind);
+    for (kind, leave) in kinds.into_iter().filter(|(kind, leave)| is_heard(*leave, *kind)) {
         let (mut signals, sender) = (signal(kind)?, sender.clone());
         tokio::spawn(async move { while signals.recv().await.is_some() && sender.send(leave).is_ok() {} });
     }
