@@ -117,7 +117,12 @@ impl Engine {
     pub(crate) async fn may_decide(&self, run: &RunId, message: &Message, who: &Origin) -> Result<(), Error> {
         let decides = matches!(
             message,
-            Message::Cancel { .. } | Message::Pause { .. } | Message::Unpause { .. } | Message::Retry { .. }
+            Message::Cancel { .. }
+                | Message::Pause { .. }
+                | Message::Unpause { .. }
+                | Message::Retry { .. }
+                | Message::Tell { .. }
+                | Message::Budget { .. }
         );
         if decides {
             let who = with_ancestors(&self.shared, who.clone()).await?;
@@ -143,6 +148,8 @@ fn told(event: &Event) -> Option<(&'static str, Option<&StepPath>, Option<&str>)
         Event::Paused { by } => ("paused", None, by.as_deref()),
         Event::Unpaused { by } => ("unpaused", None, by.as_deref()),
         Event::Reopened { by, .. } => ("restarted", None, by.as_deref()),
+        Event::HintGiven { path, by, .. } => ("told", Some(path), by.as_deref()),
+        Event::BudgetChanged { by, .. } => ("changed", None, by.as_deref()),
         Event::ConsentRevoked { by } => ("revoked", None, by.as_deref()),
         Event::HostLeft { by, .. } => ("abandoned", None, by.as_deref()),
         Event::RunFinished { .. } => ("cancelled", None, None),
