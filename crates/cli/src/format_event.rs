@@ -1,6 +1,6 @@
 //! Formats the events of a run for people, one line per event.
 
-use longhaul_core::event::{Answer, End, Ended, Envelope, Event, QuestionKind, Usage};
+use longhaul_core::event::{Amount, Answer, BudgetChange, End, Ended, Envelope, Event, QuestionKind, Usage};
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
@@ -86,6 +86,13 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
             format!("  ● {path}: approved by {} ({given} of {needed}){comment}", who.unwrap_or_default())
         }
+        Event::HintGiven { path, text, by } => {
+            format!("  ● {path}: told{}: {text}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}")))
+        }
+        Event::BudgetChanged { change, by } => {
+            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+            format!("  ● limits changed{by}: {}", limits(change))
+        }
         Event::ConsentRevoked { .. } => "  ! its consent was revoked; risky steps ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
@@ -157,6 +164,11 @@ fn told(event: &Event) -> Event {
         }
         Event::Approved { comment, .. } => comment.iter_mut().for_each(clean),
         Event::HostedClaimed { by, .. } => clean(by),
+        Event::HintGiven { text, by, .. } => {
+            clean(text);
+            by.iter_mut().for_each(clean);
+        }
+        Event::BudgetChanged { by: Some(by), .. } => clean(by),
         Event::HeartbeatSeen { hint: Some(text), .. }
         | Event::AttemptDelayed { why: Some(text), .. }
         | Event::CarryFailed { why: text, .. }
@@ -167,6 +179,25 @@ fn told(event: &Event) -> Event {
         _ => {}
     }
     event
+}
+
+/// Changed limits, in words.
+fn limits(change: &BudgetChange) -> String {
+    let whole = |amount: Amount<u64>, words: &dyn Fn(u64) -> String| match amount {
+        Amount::To(limit) => words(limit),
+        Amount::By(more) => format!("{} more", words(more)),
+    };
+    let money = |amount: Amount<f64>| match amount {
+        Amount::To(usd) => format!("${usd:.2}"),
+        Amount::By(usd) => format!("${usd:.2} more"),
+    };
+    let parts = [
+        change.usd.map(money),
+        change.tokens.map(|amount| whole(amount, &|n| format!("{n} tokens"))),
+        change.steps.map(|amount| whole(amount, &|n| format!("{n} steps"))),
+        change.duration_ms.map(|amount| whole(amount, &longhaul_core::duration::format_ms)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The usage of the attempt that an event ends.

@@ -11,7 +11,7 @@ use crate::{ui, width};
 const DAILY: [(&str, &[&str]); 4] = [
     ("Start work", &["init", "check", "run", "resume"]),
     ("See what happens", &["runs", "status", "watch", "logs", "ui"]),
-    ("Decide", &["approve", "deny", "answer", "stop", "cancel"]),
+    ("Decide", &["approve", "deny", "answer", "tell", "stop", "cancel"]),
     ("Learn", &["demo", "help"]),
 ];
 
@@ -21,7 +21,10 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ("See what happens", &["runs", "status", "watch", "top", "logs", "events", "outputs"]),
     (
         "Decide",
-        &["approve", "deny", "edit", "answer", "signal", "pause", "unpause", "stop", "cancel", "consent", "trust"],
+        &[
+            "approve", "deny", "edit", "answer", "tell", "signal", "pause", "unpause", "budget", "stop", "cancel", "consent",
+            "trust",
+        ],
     ),
     (
         "Write workflows",

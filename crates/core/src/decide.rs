@@ -11,12 +11,14 @@ mod consent;
 mod degrade;
 mod finish;
 mod gate;
+mod hints;
 mod hooks;
 mod host_lost;
 mod hosted;
 mod inbound;
 mod inside;
 mod judge;
+mod limits;
 mod placement;
 mod recovery;
 mod seal;
@@ -27,7 +29,7 @@ mod turn;
 use crate::event::{Envelope, Event, VERSION};
 use crate::index::Index;
 use crate::path::StepPath;
-use crate::plan::Plan;
+use crate::plan::{Plan, StepIx};
 use crate::state::{self, Phase, State, StepInst};
 
 pub use concurrency::group;
@@ -86,6 +88,25 @@ pub struct Planner<'a> {
     pub plan: &'a Plan,
     /// Its lookups.
     pub index: &'a Index,
+}
+
+impl Planner<'_> {
+    /// The step of the plan that an address names, whether it was reached or not.
+    pub(crate) fn find(self, path: &StepPath) -> Option<StepIx> {
+        let mut bodies = vec![self.plan.main().body];
+        let mut found = None;
+        for segment in path.segments() {
+            let step = bodies.iter().find_map(|body| self.index.find(*body, segment.id.as_str()))?;
+            let inner = self.index.inner(step);
+            // A loop has one body for all its items; a choice has one for each branch.
+            bodies = match segment.index {
+                Some(index) if inner.len() > 1 => inner.get(index as usize).copied().into_iter().collect(),
+                _ => inner.to_vec(),
+            };
+            found = Some(step);
+        }
+        found
+    }
 }
 
 /// Takes news in and decides until nothing is left to decide, or the commit is full. What people and programs tell is held to what
@@ -186,8 +207,11 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if let Some(decision) = ending(planner, state) {
         return Some(decision);
     }
-    if state.paused || state.stopped.is_some() || state.cancelling {
+    if state.cancelling || state.stopped.is_some() {
         return None;
+    }
+    if state.paused {
+        return settled(planner, state);
     }
     if let Some(decision) = host_lost::decide(state) {
         return Some(decision);
@@ -223,6 +247,12 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
         },
         _ => Some(decision),
     }
+}
+
+/// What the end of an attempt means for its step. That starts nothing, so it is also decided while a run is paused.
+fn settled(planner: Planner<'_>, state: &State) -> Option<Decision> {
+    let judged = state.agenda.undecided.iter().find(|at| state.step(**at).phase == Phase::Judge)?;
+    Some(judge::judge(planner, state, *judged))
 }
 
 /// The end of a run whatever its steps do: by a person, or by a limit.

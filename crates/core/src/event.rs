@@ -5,6 +5,7 @@
 
 mod about;
 mod attempt;
+mod budget;
 mod context;
 mod machine;
 mod question;
@@ -24,6 +25,7 @@ use crate::task::TimerId;
 
 pub use about::EventSubject;
 pub use attempt::{Failure, Result, Session, Usage};
+pub use budget::{Amount, BudgetChange};
 pub use context::{RunContext, RunTrigger, TriggerKind};
 pub use machine::{Carried, OnHostLost};
 pub use question::{Answer, QuestionKind};
@@ -71,6 +73,9 @@ pub enum Event {
         /// It waits for a worker with these labels; the engine that recorded it does not run it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queued: Option<Vec<String>>,
+        /// What people told the agent and this turn carries: the numbers of the step's hints, from 1.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hints: Vec<u32>,
     },
     /// A worker makes an attempt that waited for one.
     AttemptClaimed {
@@ -362,6 +367,24 @@ pub enum Event {
         /// The hash of what they were shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown: Option<String>,
+    },
+    /// A person told the agent of a step something. The next turn of the step carries it.
+    HintGiven {
+        /// The step.
+        path: StepPath,
+        /// What they said.
+        text: String,
+        /// Who said it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A person changed the limits of the run. It continues if it was paused at one of them.
+    BudgetChanged {
+        /// The limits from now on. Those that are not named stay.
+        change: BudgetChange,
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// A step that the policy has something to say about may do what it does.
     Consented {

@@ -9,6 +9,7 @@
 mod agenda;
 mod apply;
 mod budget;
+mod hints;
 mod hosted;
 mod layout;
 mod names;
@@ -27,14 +28,16 @@ use serde::{Deserialize, Serialize};
 use crate::Json;
 use crate::event::{Driver, RunStarted, Session, Usage};
 use crate::path::StepPath;
-use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
+use crate::plan::{BodyIx, Limits, Outcome, Plan, StepIx, UnitIx};
 use crate::status::RunStatus;
 use crate::task::TimerId;
 
 pub(crate) use agenda::Agenda;
 pub use apply::Error;
+pub(crate) use apply::PAUSED_AT;
 pub use budget::Account;
 pub(crate) use budget::{Costs, Payer};
+pub use hints::{Hint, Hints};
 pub use hosted::HostedLease;
 pub use layout::LAYOUT;
 pub use names::StateScope;
@@ -86,6 +89,15 @@ pub struct State {
     /// Who stopped it, and when, until somebody resumes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stop>,
+    /// The limit at which it was paused, while it is.
+    #[serde(default)]
+    pub(crate) paused_at: Option<String>,
+    /// The limits that a person gave it in the place of those of its workflow.
+    #[serde(default)]
+    pub(crate) limits: Option<Box<Limits>>,
+    /// What people told the agents of steps that were not reached yet.
+    #[serde(default)]
+    pub(crate) early_hints: Vec<(StepPath, Hint)>,
     /// Whether it is being cancelled.
     pub cancelling: bool,
     /// Whether starting it is no consent any more.
@@ -264,7 +276,7 @@ impl State {
             Phase::Hosted(hosted) => Some((TimerId::Lease(step.path.clone()), hosted.lease.as_ref()?.until)),
             Phase::Ready | Phase::Attempt(_) | Phase::Queued(_) | Phase::Inside | Phase::Judge | Phase::Done => None,
         };
-        let limit = plan.main().limits.duration_ms.filter(|_| !self.account.deadline_passed);
+        let limit = self.limits(plan).duration_ms.filter(|_| !self.account.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         let inner = self.limited().filter_map(|limited| self.deadline_of(plan, limited));
         let deadlines = deadline.map(|due| (TimerId::Deadline, due)).into_iter().chain(inner);
@@ -302,6 +314,11 @@ impl State {
             }
         }
         blocked
+    }
+
+    /// The limit at which the run was paused, while it is.
+    pub fn paused_at_limit(&self) -> Option<&str> {
+        self.paused_at.as_deref().filter(|_| self.paused)
     }
 
     /// Whether the run's time is up.

@@ -4,6 +4,7 @@
 
 mod attempts;
 mod brief;
+mod budget;
 mod cost;
 mod critical;
 mod forecast;
@@ -18,6 +19,7 @@ mod trace;
 
 pub use attempts::{Attempt, attempts};
 pub use brief::{Brief, RunLine, brief};
+pub use budget::{Budget, Used, budget};
 pub use cost::{Cost, Limit, Spent, cost};
 pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};

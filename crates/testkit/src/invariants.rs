@@ -94,6 +94,8 @@ impl Witness {
         let told = matches!(
             read.event,
             Event::Answered { .. }
+                | Event::HintGiven { .. }
+                | Event::BudgetChanged { .. }
                 | Event::Signalled { .. }
                 | Event::HostedClaimed { .. }
                 | Event::HeartbeatSeen { .. }
@@ -181,8 +183,11 @@ impl Witness {
 
 /// Whether an event can happen in a finished run.
 fn follows_an_end(event: &Event) -> bool {
-    use Event::{OnFailureEnded, OnFailureStarted, Refused, Reopened};
-    matches!(event, OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. })
+    use Event::{BudgetChanged, OnFailureEnded, OnFailureStarted, Refused, Reopened};
+    matches!(
+        event,
+        OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. } | BudgetChanged { .. }
+    )
 }
 
 /// A step that works or waits inside a container that does not.

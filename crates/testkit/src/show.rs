@@ -22,6 +22,9 @@ fn what(event: &Event, zero: i64) -> String {
         Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
             format!("{path}@{attempt} waits for a worker with {labels:?}")
         }
+        Event::AttemptStarted { path, attempt, hints, .. } if !hints.is_empty() => {
+            format!("{path}@{attempt} started with hints {hints:?}")
+        }
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
         Event::HostedClaimed { path, attempt, by, until } => {
             format!("{path}@{attempt} taken by {by} until {}", when(*until, zero))
@@ -89,6 +92,8 @@ fn what(event: &Event, zero: i64) -> String {
         Event::Approved { path, given, needed, .. } => format!("{path} approved: {given} of {needed}"),
         Event::Answered { path, answer, .. } => format!("{path} answered: {}", said(answer)),
         Event::Consented { path, rule } => format!("{path} may: {rule}"),
+        Event::HintGiven { path, text, .. } => format!("{path} told: {text}"),
+        Event::BudgetChanged { change, .. } => format!("budget {}", serde_json::to_value(change).unwrap_or_default()),
         Event::ConsentRevoked { .. } => "consent revoked".to_owned(),
         Event::WaitStarted { path, due, signal } => {
             let signal = signal.as_ref().map_or_else(String::new, |signal| format!(" for `{signal}`"));

@@ -50,6 +50,8 @@ export type Happened =
   | { event: "answered"; path: Path; answer: Answer | "timed_out"; by?: string; comment?: string }
   | { event: "approved"; path: Path; given: number; needed: number; by?: string; comment?: string }
   | { event: "consented"; path: Path; rule: string }
+  | { event: "hint_given"; path: Path; text: string; by?: string }
+  | { event: "budget_changed"; change: Record<string, { to?: number; by?: number }>; by?: string }
   | { event: "consent_revoked"; by?: string }
   | { event: "wait_started"; path: Path; due?: number; signal?: string }
   | { event: "step_ended"; path: Path; end: End }

@@ -348,6 +348,17 @@ fn stopped(run: &RunId, state: &State, left: Option<Leave>) -> ExitCode {
     ExitCode::from(if left.is_some() { engine_args::PARKED } else { WAITING })
 }
 
+/// The command that raises a limit. A limit that no command raises can only be dropped.
+fn raising(run: &RunId, limit: &str) -> String {
+    match limit {
+        "usd" => format!("longhaul budget {run} --usd +5"),
+        "tokens" => format!("longhaul budget {run} --tokens +100000"),
+        "steps" => format!("longhaul budget {run} --steps +50"),
+        "duration" => format!("longhaul budget {run} --duration +2h"),
+        _ => format!("longhaul unpause {run}"),
+    }
+}
+
 async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>) -> Result<ExitCode> {
     match idle {
         Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
@@ -358,14 +369,15 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>
                 return Ok(stopped(run, &state, left));
             }
             if state.paused {
-                let limit = state
-                    .account
-                    .limits_reached
-                    .last()
-                    .map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
-                ui::say(format!(
-                    "{run} is paused{limit}; let it continue: longhaul unpause {run}; then: longhaul resume {run}"
-                ));
+                ui::say(match state.paused_at_limit() {
+                    Some(limit) => format!(
+                        "{run} is paused at the limit on {limit}; raise it: {}; then: longhaul resume {run}",
+                        raising(run, limit)
+                    ),
+                    None => {
+                        format!("{run} is paused; let it continue: longhaul unpause {run}; then: longhaul resume {run}")
+                    }
+                });
                 return Ok(ExitCode::from(WAITING));
             }
             let asked = state.questions().count();

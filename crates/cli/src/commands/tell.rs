@@ -154,7 +154,7 @@ pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
 }
 
 /// Prints the result of a command.
-fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> {
+pub(super) fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> {
     match applied {
         Ok(applied) if json => ui::print_json(&CommandOutcome::of(&applied))?,
         Ok(applied) => ui::say(outcome::sentence(&applied)),

@@ -42,6 +42,7 @@ impl Event {
             | Self::QuestionAsked { path, .. }
             | Self::Answered { path, .. }
             | Self::Approved { path, .. }
+            | Self::HintGiven { path, .. }
             | Self::Consented { path, .. }
             | Self::WaitStarted { path, .. }
             | Self::StepEnded { path, .. }
@@ -55,6 +56,7 @@ impl Event {
             | Self::HostMissed { .. }
             | Self::HostSeen { .. }
             | Self::HostLeft { .. }
+            | Self::BudgetChanged { .. }
             | Self::ConsentRevoked { .. }
             | Self::Signalled { .. }
             | Self::LimitReached { path: None, .. }

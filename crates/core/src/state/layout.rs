@@ -9,10 +9,11 @@ mod tests {
     use super::LAYOUT;
 
     /// The files that say what a state holds.
-    const SOURCES: [&str; 13] = [
+    const SOURCES: [&str; 14] = [
         include_str!("../state.rs"),
         include_str!("agenda.rs"),
         include_str!("budget.rs"),
+        include_str!("hints.rs"),
         include_str!("hosted.rs"),
         include_str!("phase.rs"),
         include_str!("placement.rs"),

@@ -25,6 +25,7 @@ impl Apply<'_> {
         self.stop_spinning();
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
         self.state.stopped = None;
+        self.state.paused_at = None;
         self.resume_stopped();
         if let Some(at) = from {
             // Before anything is revived: a container that failed would start over as another visit.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answered, BodyNo, HostedLease, Phase, Question};
+use super::{Answered, BodyNo, Hints, HostedLease, Phase, Question};
 use crate::Json;
 use crate::event::{self, Answer, Ended, Failure, Skip, Usage};
 use crate::id::StepId;
@@ -44,6 +44,9 @@ pub struct StepInst {
     pub(crate) container: Container,
     /// How its agent recovered from failures.
     pub recovery: Option<Box<Recovery>>,
+    /// What people told its agent.
+    #[serde(default)]
+    pub hints: Option<Box<Hints>>,
 }
 
 /// What a step has come to, as far as it has.
@@ -107,6 +110,7 @@ impl StepInst {
             outcome: StepOutcome::default(),
             container: Container::default(),
             recovery: None,
+            hints: None,
         }
     }
 

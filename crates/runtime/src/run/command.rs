@@ -121,9 +121,11 @@ impl Engine {
             Message::Cancel { .. }
                 | Message::Pause { .. }
                 | Message::Unpause { .. }
+                | Message::Retry { .. }
                 | Message::Stop { .. }
                 | Message::Resume { .. }
-                | Message::Retry { .. }
+                | Message::Tell { .. }
+                | Message::Budget { .. }
         );
         if decides {
             let who = with_ancestors(&self.shared, who.clone()).await?;
@@ -151,6 +153,8 @@ fn told(event: &Event) -> Option<(&'static str, Option<&StepPath>, Option<&str>)
         Event::RunStopped { by } => ("stopped", None, by.as_deref()),
         Event::RunResumed { by } => ("resumed", None, by.as_deref()),
         Event::Reopened { by, .. } => ("restarted", None, by.as_deref()),
+        Event::HintGiven { path, by, .. } => ("told", Some(path), by.as_deref()),
+        Event::BudgetChanged { by, .. } => ("changed", None, by.as_deref()),
         Event::ConsentRevoked { by } => ("revoked", None, by.as_deref()),
         Event::HostLeft { by, .. } => ("abandoned", None, by.as_deref()),
         Event::RunFinished { .. } => ("cancelled", None, None),

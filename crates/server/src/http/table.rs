@@ -135,6 +135,12 @@ pub(super) static ROUTES: &[Route] = &[
     Route::post("/api/v1/runs/{run}/signal", Role(Operator), "Send a signal to a run", calls!(tell::signal))
         .takes(shape::<tell::Signal>)
         .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/tell", Role(Operator), "Tell the agent of a step something", calls!(tell::tell))
+        .takes(shape::<tell::Tell>)
+        .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/budget", Role(Operator), "Change the limits of a run", calls!(tell::budget))
+        .takes(shape::<tell::Budget>)
+        .gives(TOLD),
     Route::post("/api/v1/runs/{run}/answer", Role(Operator), "Answer a question", calls!(answer::answer))
         .takes(shape::<answer::Answering>)
         .gives(TOLD),

@@ -106,6 +106,8 @@ const HANDLERS: Handlers = {
   },
   approved: onlyTheServerKnows,
   consented: nothing,
+  hint_given: onlyTheServerKnows,
+  budget_changed: onlyTheServerKnows,
   consent_revoked: onlyTheServerKnows,
   wait_started(fold, { path, signal }, at) {
     fold.stale = true;
