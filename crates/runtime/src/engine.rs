@@ -18,6 +18,7 @@ use longhaul_core::decide::{Planner, group};
 use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunStarted, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
+use longhaul_core::notification::NotifyLedger;
 use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan, Unit};
@@ -52,6 +53,7 @@ use crate::run::message::Message;
 use crate::run::notifier::{self, Notifier};
 use crate::run::run_loop::{self, Idle, Loaded};
 use crate::services::consent;
+use crate::services::notifications;
 use crate::services::registry;
 use crate::services::upkeep;
 
@@ -136,6 +138,8 @@ pub(crate) struct Shared {
     pub(crate) ledger: Mutex<Ledger>,
     /// The part of the registry that this engine has read so far.
     pub(crate) registry: Mutex<Registry>,
+    /// The notifications that this engine has read so far.
+    pub(crate) notified: Mutex<NotifyLedger>,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -157,6 +161,7 @@ impl Engine {
             secrets: Secrets::of(&options),
             ledger: Mutex::default(),
             registry: Mutex::default(),
+            notified: Mutex::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -458,7 +463,7 @@ impl Engine {
 }
 
 /// Journals of Longhaul itself, which are not runs.
-const JOURNALS: [&str; 3] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP];
+const JOURNALS: [&str; 4] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP, notifications::NOTIFY];
 
 fn is_run(row: &RunRow) -> bool {
     !row.run.is_reserved()

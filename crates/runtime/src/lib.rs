@@ -13,6 +13,7 @@ mod services;
 
 pub use clock::{Clock, System, clock_of, local_time};
 pub use engine::{Engine, EngineEvent, EngineOptions, Error, StartRequest, TranscriptLine};
+pub use execute::kinds::notify::desktop::has_desktop;
 pub use fleet::import::settle;
 pub use fleet::membership::Membership;
 pub use fleet::roster::{HeldTask, OpenTask, Present, Roster};
