@@ -9,12 +9,14 @@
 mod agenda;
 mod apply;
 mod budget;
+mod earlier;
 mod hosted;
 mod layout;
 mod names;
 mod phase;
 mod placement;
 mod reopen;
+mod replace;
 mod settle;
 mod spin;
 mod step;
@@ -35,6 +37,7 @@ pub(crate) use agenda::Agenda;
 pub use apply::Error;
 pub use budget::Account;
 pub(crate) use budget::{Costs, Payer};
+pub(crate) use earlier::Earlier;
 pub use hosted::HostedLease;
 pub use layout::LAYOUT;
 pub use names::StateScope;
@@ -114,6 +117,9 @@ pub struct State {
     pub(crate) root_ended: bool,
     /// The step that was reached again and again although nothing was done in between.
     pub(crate) spinning: Option<StepPath>,
+    /// What there was under the plan before, while results of it may be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) earlier: Option<Box<Earlier>>,
 }
 
 /// How a run ended.
@@ -166,6 +172,12 @@ pub(crate) struct BodyInst {
     pub(crate) account: Option<Box<Account>>,
     /// How often something in it was begun again since anything was done in it.
     pub(crate) idle_rounds: u32,
+    /// The body under the plan before that it comes from.
+    pub(crate) from: Option<BodyNo>,
+    /// Whether it was opened after work that was done under this plan, and not under the one before.
+    pub(crate) after: bool,
+    /// Whether work in it was done under this plan.
+    pub(crate) fresh: bool,
 }
 
 /// A step's place in a body.
@@ -299,7 +311,7 @@ impl State {
 
     /// Whether nothing has been decided about any step.
     pub fn is_untouched(&self) -> bool {
-        self.steps.iter().all(|step| step.phase == Phase::Ready && step.attempts == 0)
+        self.steps.iter().all(|step| step.phase == Phase::Ready && step.is_untried())
     }
 
     /// Whether it waits to be let in: it has a group, and nothing has been decided about it.

@@ -142,6 +142,11 @@ impl Witness {
             }
             Event::RunFinished { .. } => self.finished = true,
             Event::Reopened { .. } => self.finished = false,
+            Event::PlanReplaced(_) => {
+                self.finished = false;
+                self.open.clear();
+                self.agents.start_over();
+            }
             _ => {}
         }
         Ok(())
@@ -181,8 +186,11 @@ impl Witness {
 
 /// Whether an event can happen in a finished run.
 fn follows_an_end(event: &Event) -> bool {
-    use Event::{OnFailureEnded, OnFailureStarted, Refused, Reopened};
-    matches!(event, OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. })
+    use Event::{OnFailureEnded, OnFailureStarted, PlanReplaced, Refused, Reopened};
+    matches!(
+        event,
+        OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. } | PlanReplaced(_)
+    )
 }
 
 /// A step that works or waits inside a container that does not.

@@ -52,6 +52,7 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::HostMissed { .. } => "missing machine",
         Event::HostLeft { .. } => "leave",
         Event::Reopened { .. } => "retry",
+        Event::PlanReplaced(_) => "replan",
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
         }
@@ -65,6 +66,7 @@ fn word(event: &Event) -> Option<&'static str> {
 pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     match event {
         Event::Reopened { .. } => stays_shut(planner, state, event),
+        Event::PlanReplaced(_) => crate::replan::rejection(state),
         _ if state.is_finished() => Some(over(state)),
         Event::Answered { path, answer, caller, shown, key, .. } => {
             let asking = asking(state, path);

@@ -48,6 +48,7 @@ impl Event {
             | Self::Routed { path, .. }
             | Self::Rewound { path, .. }
             | Self::UnitStopped { path, .. }
+            | Self::ResultKept { path, .. }
             | Self::LimitReached { path: Some(path), .. } => EventSubject::Step(path),
             Self::TimerFired { timer } => timer.path().map_or(EventSubject::Run, EventSubject::Step),
             Self::RunStarted(_)
@@ -64,6 +65,7 @@ impl Event {
             | Self::Paused { .. }
             | Self::Unpaused { .. }
             | Self::Reopened { .. }
+            | Self::PlanReplaced(_)
             | Self::RunFinished { .. }
             | Self::OnFailureStarted { .. }
             | Self::Imported { .. }

@@ -38,6 +38,7 @@ pub(crate) fn started(plan: &Plan, driver: Driver) -> Event {
         consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
         driver,
+        source: None,
     })
 }
 
