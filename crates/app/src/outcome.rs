@@ -98,6 +98,7 @@ fn heard(run: &RunId, then: &Follow) -> String {
         Follow::NeedsEngine => format!("{next}. No engine is running it; continue with: longhaul resume {run}"),
         Follow::Waits => format!("{next}. The run waits; longhaul status {run} shows for what."),
         Follow::Paused => format!("{next}. The run is paused; continue with: longhaul unpause {run}"),
+        Follow::Stopped => format!("{next}. The run is stopped; continue with: longhaul resume {run}"),
         Follow::Continues | Follow::Client | Follow::Finished { .. } | Follow::Stored => {
             format!("{next}; if it answers before that, it gets another turn.")
         }

@@ -22,8 +22,8 @@ const GROUPS: [(&str, &[&str]); 9] = [
     (
         "Decide",
         &[
-            "approve", "deny", "edit", "answer", "tell", "signal", "pause", "unpause", "budget", "stop", "cancel", "consent",
-            "trust",
+            "approve", "deny", "edit", "answer", "tell", "signal", "pause", "unpause", "budget", "stop", "cancel",
+            "consent", "trust",
         ],
     ),
     (

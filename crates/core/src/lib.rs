@@ -24,6 +24,7 @@ pub mod policy;
 pub mod recovery;
 pub mod registry;
 pub mod rejection;
+pub mod replan;
 pub mod report;
 pub mod schema;
 pub mod state;

@@ -9,6 +9,7 @@
 mod agenda;
 mod apply;
 mod budget;
+mod earlier;
 mod hints;
 mod hosted;
 mod layout;
@@ -16,6 +17,7 @@ mod names;
 mod phase;
 mod placement;
 mod reopen;
+mod replace;
 mod settle;
 mod spin;
 mod step;
@@ -37,6 +39,7 @@ pub use apply::Error;
 pub(crate) use apply::PAUSED_AT;
 pub use budget::Account;
 pub(crate) use budget::{Costs, Payer};
+pub(crate) use earlier::Earlier;
 pub use hints::{Hint, Hints};
 pub use hosted::HostedLease;
 pub use layout::LAYOUT;
@@ -129,6 +132,9 @@ pub struct State {
     pub(crate) root_ended: bool,
     /// The step that was reached again and again although nothing was done in between.
     pub(crate) spinning: Option<StepPath>,
+    /// What there was under the plan before, while results of it may be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) earlier: Option<Box<Earlier>>,
 }
 
 /// Who stopped a run, and when.
@@ -190,6 +196,12 @@ pub(crate) struct BodyInst {
     pub(crate) account: Option<Box<Account>>,
     /// How often something in it was begun again since anything was done in it.
     pub(crate) idle_rounds: u32,
+    /// The body under the plan before that it comes from.
+    pub(crate) from: Option<BodyNo>,
+    /// Whether it was opened after work that was done under this plan, and not under the one before.
+    pub(crate) after: bool,
+    /// Whether work in it was done under this plan.
+    pub(crate) fresh: bool,
 }
 
 /// A step's place in a body.
@@ -328,7 +340,7 @@ impl State {
 
     /// Whether nothing has been decided about any step.
     pub fn is_untouched(&self) -> bool {
-        self.steps.iter().all(|step| step.phase == Phase::Ready && step.attempts == 0)
+        self.steps.iter().all(|step| step.phase == Phase::Ready && step.is_untried())
     }
 
     /// Whether it waits to be let in: it has a group, and nothing has been decided about it.

@@ -218,6 +218,7 @@ impl Engine {
             consent: Some(terms),
             forked: None,
             driver: request.driver,
+            source: None,
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(invalid(format!("`concurrency.group` cannot be rendered: {}", problem.0)));

@@ -144,6 +144,11 @@ impl Witness {
             }
             Event::RunFinished { .. } => self.finished = true,
             Event::Reopened { .. } => self.finished = false,
+            Event::PlanReplaced(_) => {
+                self.finished = false;
+                self.open.clear();
+                self.agents.start_over();
+            }
             _ => {}
         }
         Ok(())
@@ -183,10 +188,15 @@ impl Witness {
 
 /// Whether an event can happen in a finished run.
 fn follows_an_end(event: &Event) -> bool {
-    use Event::{BudgetChanged, OnFailureEnded, OnFailureStarted, Refused, Reopened};
+    use Event::{BudgetChanged, OnFailureEnded, OnFailureStarted, PlanReplaced, Refused, Reopened};
     matches!(
         event,
-        OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. } | BudgetChanged { .. }
+        OnFailureStarted { .. }
+            | OnFailureEnded { .. }
+            | Refused { .. }
+            | Reopened { .. }
+            | BudgetChanged { .. }
+            | PlanReplaced(_)
     )
 }
 

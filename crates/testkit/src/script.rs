@@ -25,6 +25,7 @@ use longhaul_core::Json;
 use longhaul_core::duration::parse_ms;
 use longhaul_core::event::{Amount, Answer, BudgetChange, Failure, OnHostLost, Result as Left, Session};
 use longhaul_core::plan::ErrorClass;
+use longhaul_core::replan::Choices;
 
 /// The default time that work and people take.
 const SECOND: i64 = 1_000;
@@ -88,6 +89,8 @@ pub struct OutsideScript {
     pub(crate) sessions: Vec<(String, Session, Option<String>)>,
     pub(crate) at: Vec<(i64, Act)>,
     pub(crate) then: Vec<Act>,
+    /// Steps that keep their results, and steps that run again, when the plan is replaced.
+    pub(crate) choices: Choices,
 }
 
 impl OutsideScript {
@@ -127,6 +130,8 @@ impl OutsideScript {
                 self.at.push((i64::try_from(parse_ms(time)?).ok()?, parse_act(act)?));
             }
             "then" => self.then.push(parse_act(rest)?),
+            "keep" => self.choices.keep.push(rest.to_owned()),
+            "again" => self.choices.redo.push(rest.to_owned()),
             _ => return None,
         }
         Some(())

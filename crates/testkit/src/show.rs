@@ -118,6 +118,12 @@ fn what(event: &Event, zero: i64) -> String {
             format!("stopped{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}")))
         }
         Event::RunResumed { .. } => "resumed".to_owned(),
+        Event::PlanReplaced(replaced) => format!(
+            "plan replaced; kept {:?}, again {:?}, dropped {:?}",
+            replaced.kept, replaced.again, replaced.dropped
+        ),
+        Event::ResultKept { path, was: Some(was) } => format!("{path} keeps the result of {was}"),
+        Event::ResultKept { path, was: None } => format!("{path} keeps its result"),
         Event::Reopened { from, .. } => {
             format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
         }

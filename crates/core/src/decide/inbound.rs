@@ -59,6 +59,7 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::HostMissed { .. } => "missing machine",
         Event::HostLeft { .. } => "leave",
         Event::Reopened { .. } => "retry",
+        Event::PlanReplaced(_) => "replan",
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
         }
@@ -74,6 +75,7 @@ pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<R
         Event::Reopened { .. } => stays_shut(planner, state, event),
         Event::BudgetChanged { change, .. } => limits::rejection(planner, state, change),
         Event::HintGiven { path, .. } if state.is_finished() => Some(over(state).say(hints::after_the_end(path))),
+        Event::PlanReplaced(_) => crate::replan::rejection(state),
         _ if state.is_finished() => Some(over(state)),
         Event::HintGiven { path, text, .. } => hints::rejection(planner, state, path, text),
         Event::Answered { path, answer, caller, shown, key, .. } => {

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::waiting_for;
-use crate::Json;
 use super::standing::{Standing, standing};
+use crate::Json;
 use crate::explain::explain;
 use crate::notification::{self, Notification, one_line};
 use crate::origin::Origin;

@@ -39,6 +39,7 @@ pub(crate) fn started(plan: &Plan, driver: Driver) -> Event {
         consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
         driver,
+        source: None,
     })
 }
 
