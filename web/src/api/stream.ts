@@ -14,6 +14,8 @@ export interface Listener {
   /** The handler for each kind of event. */
   on: Record<string, (data: unknown) => void>;
   changed: (connection: Connection) => void;
+  /** Whether to stay connected while the page is hidden. */
+  whenHidden?: () => boolean;
 }
 
 const AGAIN_MS = 1_000;
@@ -39,6 +41,7 @@ export function listen(listener: Listener): () => void {
     source = undefined;
   };
   const follow = () => {
+    if (document.hidden && listener.whenHidden?.()) return;
     disconnect();
     if (!document.hidden) connect();
   };

@@ -53,6 +53,8 @@ export interface Problem {
   kind?: string;
   /** Who was first, if another caller was. */
   first?: { what: string; by?: string; at: number };
+  /** The places of a value that do not fit, by JSON pointer. */
+  fields?: { at: string; message: string }[];
   diagnostics?: Diagnostic[];
 }
 

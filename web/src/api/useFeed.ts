@@ -2,8 +2,10 @@
 
 import { type InfiniteData, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { permission } from "../features/notices/permission";
 import { address } from "./client";
 import { type RunsFilter } from "./queries";
+import { tellRow } from "./rows";
 import { type Connection, listen } from "./stream";
 import type { RunRow, RunsPage } from "./types";
 
@@ -14,8 +16,13 @@ export function useFeed(): Connection {
     () =>
       listen({
         url: () => address("/stream"),
+        // Notices are for people who look elsewhere.
+        whenHidden: () => permission() === "on",
         on: {
-          run: (row) => takeRow(client, row as RunRow),
+          run: (row) => {
+            takeRow(client, row as RunRow);
+            tellRow(row as RunRow);
+          },
           questions: () => void client.invalidateQueries({ queryKey: ["questions"] }),
         },
         changed: (connection) => {

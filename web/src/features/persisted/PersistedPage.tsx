@@ -6,6 +6,7 @@ import { persistedQuery } from "../../api/queries";
 import type { Note as Kept, Persisted } from "../../api/types";
 import { moment } from "../../ui/format";
 import { ErrorNote } from "../../ui/Note";
+import { Title } from "../../ui/Title";
 import styles from "./persisted.module.css";
 
 const PARTS: readonly { id: keyof Persisted; title: string; empty: string }[] = [
@@ -31,7 +32,7 @@ export function PersistedPage() {
   const { data, error } = useQuery(persistedQuery);
   return (
     <section aria-labelledby="persisted" className={styles.page}>
-      <title>Persisted runs · Longhaul</title>
+      <Title text="Persisted runs" />
       <h1 id="persisted">Persisted runs</h1>
       {error && <ErrorNote error={error} />}
       {data && PARTS.map(({ id, title, empty }) => <Part key={id} title={title} empty={empty} notes={data[id]} />)}

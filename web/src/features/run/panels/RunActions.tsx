@@ -73,7 +73,7 @@ function CancelDialog({ close, confirm }: { close: () => void; confirm: (reason:
   return (
     <Dialog title="Cancel this run?" close={close}>
       <p>Running steps stop. Finished steps stay, and you can retry a cancelled run.</p>
-      <Field label="The reason (optional)" schema={undefined} text={reason} type={type} />
+      <Field label="The reason (optional)" text={reason} type={type} />
       <Actions>
         <Button look="quiet" onClick={close}>
           Keep it running
