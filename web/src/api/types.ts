@@ -364,17 +364,6 @@ export type Duty = Made<"HeldTask">;
 
 export type OpenDuty = Made<"OpenTask">;
 
-export interface Note {
-  run: string;
-  workflow: string;
-  at: number;
-  path?: Path;
-  word: string;
-  text: string;
-}
+export type Totals = Made<"Totals">;
 
-export interface Persisted {
-  gate_decisions: Note[];
-  transitions: Note[];
-  recommendations: Note[];
-}
+export type Found = Made<"Found">;
