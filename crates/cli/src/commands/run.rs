@@ -255,9 +255,25 @@ pub(super) async fn show(engine: &Engine, run: &RunId, showing: Showing, stop: &
         let onlooker = RunPrinter::new(engine.clone(), run.clone(), manner, after);
         tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
     };
-    let idle = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree }).await;
+    let idle = notifying(engine, run, async {
+        drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree }).await
+    })
+    .await;
     shown.cancel();
     showing.await?;
+    idle
+}
+
+/// Sends notifications about a run while it is driven, and the last ones before this process ends.
+async fn notifying<T>(engine: &Engine, run: &RunId, driven: impl Future<Output = T>) -> T {
+    let over = CancellationToken::new();
+    let driven = async {
+        let idle = driven.await;
+        over.cancel();
+        idle
+    };
+    let (idle, ()) = tokio::join!(driven, engine.keep_notified(over.clone(), &|_| {}));
+    engine.notify_now(run).await;
     idle
 }
 

@@ -10,6 +10,7 @@ use longhaul_core::duration::format_ms;
 use longhaul_core::event::{Envelope, Event, QuestionKind};
 use longhaul_core::explain::moment;
 use longhaul_core::id::RunId;
+use longhaul_core::notification;
 use longhaul_core::path::StepPath;
 use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view;
@@ -173,9 +174,27 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
                 page.push_str(&answers(&run, asked));
             }
         }
+        for line in unsent(&engine, &run).await? {
+            page.push_str(&format!("  {line}\n"));
+        }
         ui::deliver(&page, None)?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Notifications about the run that a channel did not take.
+async fn unsent(engine: &Engine, run: &RunId) -> Result<Vec<String>> {
+    let ledger = engine.notify_ledger().await?;
+    let is_own = |key: &String| notification::run_of(key).as_ref() == Some(run);
+    let own = ledger.messages().filter(|message| message.keys.iter().any(is_own));
+    let failed = own.flat_map(|message| {
+        let failed = message.channels.iter().filter(|channel| channel.error.is_some());
+        failed.map(move |channel| {
+            let went = plain(&super::notify::went(message, channel));
+            format!("notification over `{}`: {went}; longhaul notify list", channel.channel)
+        })
+    });
+    Ok(failed.collect())
 }
 
 /// The command that answers a question.
