@@ -140,12 +140,7 @@ pub fn note(planner: Planner<'_>, state: &mut State, event: Event, at: i64) -> R
 }
 
 /// Gives a run another plan, and decides until the first attempt would start: an engine does that. `planner` has the new plan.
-pub fn replace(
-    planner: Planner<'_>,
-    state: &mut State,
-    event: PlanReplaced,
-    at: i64,
-) -> Result<Advance, state::Error> {
+pub fn replace(planner: Planner<'_>, state: &mut State, event: PlanReplaced, at: i64) -> Result<Advance, state::Error> {
     let mut advance = Advance::default();
     record(planner, state, Event::PlanReplaced(Box::new(event)), at, &mut advance)?;
     keep_results(planner, state, at, &mut advance)?;
@@ -159,12 +154,7 @@ pub fn continued(planner: Planner<'_>, state: &mut State, at: i64) -> Result<Adv
     Ok(advance)
 }
 
-fn keep_results(
-    planner: Planner<'_>,
-    state: &mut State,
-    at: i64,
-    advance: &mut Advance,
-) -> Result<(), state::Error> {
+fn keep_results(planner: Planner<'_>, state: &mut State, at: i64, advance: &mut Advance) -> Result<(), state::Error> {
     while let Some(decision) = decide(planner, state).filter(|decision| !decision.events.is_empty()) {
         let starts = |event: &Event| matches!(event, Event::AttemptStarted { .. } | Event::RunFinished { .. });
         if decision.events.iter().any(starts) {
