@@ -24,6 +24,7 @@ mod tests {
         include_str!("../event/run.rs"),
         include_str!("../event/step.rs"),
         include_str!("../event/question.rs"),
+        include_str!("../event/replace.rs"),
     ];
 
     /// A line that declares a field or a variant.
