@@ -71,7 +71,7 @@ describe("a run", () => {
     await at.page.getByRole("button", { name: "Answer in place of the owner" }).click();
     await at.page.getByLabel("Your answer").fill("70000");
     await at.page.getByRole("button", { name: "Answer", exact: true }).click();
-    await at.page.getByText("This should be at most 65535.").waitFor();
+    await at.page.getByText("This must be at most 65535.").waitFor();
     await at.page.getByLabel("Your answer").fill("8080");
     await at.page.getByRole("button", { name: "Answer", exact: true }).click();
     await status("port", "succeeded");

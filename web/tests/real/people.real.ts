@@ -34,12 +34,14 @@ describe("a run that is told something", () => {
     await begin("interview");
     await at.page.getByLabel("Your answer").fill("70000");
     await run.button("Answer").click();
-    await at.page.getByText("This should be at most 65535.").waitFor();
+    await at.page.getByText("This must be at most 65535.").waitFor();
     await at.page.getByLabel("Your answer").fill("8080");
     await run.button("Answer").click();
     const review = at.page.getByRole("article", { name: "Review: Is this what you want?" });
     await review.getByRole("button", { name: "Edit" }).click();
-    await review.getByLabel("Your value").fill('{"name": "waver", "parts": ["hand"]}');
+    await review.getByLabel("name").fill("waver");
+    while ((await review.getByRole("button", { name: /^Remove parts/ }).count()) > 1) await review.getByRole("button", { name: /^Remove parts/ }).last().click();
+    await review.getByLabel("parts 1", { exact: true }).fill("hand");
     await review.getByRole("button", { name: "Use this instead" }).click();
     await run.whole("succeeded");
     expect(at.longhaul.json("outputs", run.id())).toMatchObject({ outline: { name: "waver", parts: ["hand"] } });

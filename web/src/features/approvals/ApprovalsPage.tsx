@@ -11,7 +11,7 @@ import { useWide } from "../../ui/useWide";
 import styles from "./approvals.module.css";
 import { Gone } from "./Gone";
 import { InboxRow } from "./InboxRow";
-import { keyOf, nextKey } from "./inbox";
+import { keyOf, nextKey, sorted } from "./inbox";
 import { Outcomes } from "./Outcomes";
 import { QuestionCard } from "./QuestionCard";
 import { useKeys } from "./useKeys";
@@ -29,7 +29,7 @@ export function ApprovalsPage() {
         </p>
       ))}
       {!data && !error && <p className="quiet">Loading…</p>}
-      {data && <Inbox questions={data.questions} />}
+      {data && <Inbox questions={sorted(data.questions)} />}
     </section>
   );
 }
