@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, Navigate, redirect } from "@tanstack/react-router";
 import { questionsQuery } from "./api/queries";
 import { ApprovalsPage } from "./features/approvals/ApprovalsPage";
-import { PersistedPage } from "./features/persisted/PersistedPage";
 import { type RunSearch, readRunSearch, RunPage } from "./features/run/RunPage";
 import { RunsPage } from "./features/runs/RunsPage";
 import { type Filter, readFilter } from "./features/runs/filter";
@@ -55,10 +54,9 @@ const workflow = createRoute({
 
 const approvals = createRoute({ getParentRoute: () => root, path: "/approvals", component: ApprovalsPage });
 const workers = createRoute({ getParentRoute: () => root, path: "/workers", component: WorkersPage });
-const persisted = createRoute({ getParentRoute: () => root, path: "/persisted", component: PersistedPage });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, login, runs, run, workflows, workflow, approvals, workers, persisted]),
+  routeTree: root.addChildren([home, login, runs, run, workflows, workflow, approvals, workers]),
   scrollRestoration: true,
 });
 

@@ -16,7 +16,6 @@ const PAGES = [
   { to: "/workflows", title: "Workflows" },
   { to: "/approvals", title: "Approvals" },
   { to: "/workers", title: "Workers" },
-  { to: "/persisted", title: "Persisted" },
 ] as const;
 
 export function Shell() {

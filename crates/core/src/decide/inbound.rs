@@ -3,7 +3,7 @@
 //! **Invariant:** what does not fit is recorded as refused, with the reason, and changes nothing else: the question and the
 //! wait stay open.
 
-use super::{Planner, host_lost, hosted};
+use super::{Planner, hints, host_lost, hosted, limits};
 use crate::Json;
 use crate::approval;
 use crate::event::{Answer, Envelope, Event, QuestionKind, VERSION};
@@ -35,6 +35,9 @@ pub(super) fn checked(planner: Planner<'_>, state: &State, event: Event) -> Even
                 None => Event::Answered { path, answer, by, caller, comment, shown, key },
             }
         }
+        (None, Event::BudgetChanged { change, by }) => {
+            Event::BudgetChanged { change: limits::resolved(planner, state, change), by }
+        }
         (None, event) => event,
     }
 }
@@ -44,14 +47,19 @@ fn word(event: &Event) -> Option<&'static str> {
     Some(match event {
         Event::Answered { .. } => "answer",
         Event::Signalled { .. } => "signal",
+        Event::HintGiven { .. } => "hint",
+        Event::BudgetChanged { .. } => "budget",
         Event::CancelRequested { .. } => "cancel",
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
+        Event::RunStopped { .. } => "stop",
+        Event::RunResumed { .. } => "resume",
         Event::ConsentRevoked { .. } => "revoke",
         Event::HostSettled { .. } => "machine of the files",
         Event::HostMissed { .. } => "missing machine",
         Event::HostLeft { .. } => "leave",
         Event::Reopened { .. } => "retry",
+        Event::PlanReplaced(_) => "replan",
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
         }
@@ -65,7 +73,11 @@ fn word(event: &Event) -> Option<&'static str> {
 pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     match event {
         Event::Reopened { .. } => stays_shut(planner, state, event),
+        Event::BudgetChanged { change, .. } => limits::rejection(planner, state, change),
+        Event::HintGiven { path, .. } if state.is_finished() => Some(over(state).say(hints::after_the_end(path))),
+        Event::PlanReplaced(_) => crate::replan::rejection(state),
         _ if state.is_finished() => Some(over(state)),
+        Event::HintGiven { path, text, .. } => hints::rejection(planner, state, path, text),
         Event::Answered { path, answer, caller, shown, key, .. } => {
             let asking = asking(state, path);
             let caller = caller.as_deref().map(|caller| by_secret(caller, key.as_deref()));
@@ -76,6 +88,8 @@ pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<R
         }
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some(Rejection::conflict("it is paused already")),
+        Event::RunStopped { .. } if state.stopped.is_some() => Some(Rejection::conflict("it is stopped already")),
+        Event::RunResumed { .. } if state.stopped.is_none() => Some(Rejection::untimely("it is not stopped")),
         Event::ConsentRevoked { .. } if state.consent_revoked => {
             Some(Rejection::conflict("its consent is revoked already"))
         }

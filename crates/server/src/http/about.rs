@@ -111,28 +111,3 @@ pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
 pub(super) async fn live(_: Call) -> Result<Reply, Problem> {
     Reply::json(&Health { ok: true })
 }
-
-/// The notes of evaluations and routing.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Persisted {
-    gate_decisions: Vec<Note>,
-    transitions: Vec<Note>,
-    recommendations: Vec<Note>,
-}
-
-/// A note about a run.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Note {
-    run: String,
-    workflow: String,
-    at: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    word: String,
-    text: String,
-}
-
-/// The notes of evaluations and routing. Nothing writes them yet.
-pub(super) async fn persisted(_: Call) -> Result<Reply, Problem> {
-    Reply::json(&Persisted::default())
-}

@@ -68,8 +68,13 @@ impl Call {
 
     /// Reserves one of the caller's streams.
     pub(super) fn pass(&self) -> Result<Pass, Problem> {
+        self.passes(1)
+    }
+
+    /// Reserves several of the caller's streams, for one connection.
+    pub(super) fn passes(&self, streams: usize) -> Result<Pass, Problem> {
         let visitor = self.visitor.as_ref().ok_or_else(Problem::unknown_caller)?;
-        self.site.passes.stream(&visitor.holder)
+        self.site.passes.streams(&visitor.holder, streams)
     }
 
     /// A free segment of the path.

@@ -24,6 +24,7 @@ const FOLLOWS: Record<string, string> = {
   needs_engine: "No engine is running it: start a worker, or resume it.",
   waits: "The run waits for something else.",
   paused: "The run is paused.",
+  stopped: "The run is stopped.",
   client: "Its client continues with the next steps.",
   succeeded: "The run succeeded",
   failed: "The run failed",

@@ -24,7 +24,7 @@ export function WhyPanel() {
   };
   // The sentences come from the last snapshot; those about steps that have continued since are outdated.
   const known = (fold?.head.why ?? []).filter(waiting);
-  const isStill = fold?.head.status === "waiting" || fold?.head.status === "paused" || fold?.head.status === "queued";
+  const isStill = fold?.head.status === "waiting" || fold?.head.status === "paused" || fold?.head.status === "stopped" || fold?.head.status === "queued";
   // A step may wait for a worker forever, so it is shown even if something else is running.
   const all = isStill ? known : known.filter(({ path }) => path !== undefined && forWorker.has(path));
   if (all.length === 0) return null;

@@ -1,0 +1,394 @@
+//! Compares two plans for a run, by trying the new one on a copy of its state.
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
+use serde_json::json;
+
+use super::matching::{Matching, changes, entry, matching};
+use super::meaning::{differing, follows};
+use super::report::{Change, Comparison, Fate, Row};
+use super::{Seen, hash_of};
+use crate::Json;
+use crate::decide::{Planner, Redo, before, redo, replace};
+use crate::event::{Event, PlanReplaced, RunSource, StepMatch};
+use crate::index::Index;
+use crate::plan::{BodyIx, Compat, Form, Items, Plan, StepIx};
+use crate::rejection::Rejection;
+use crate::state::{Phase, State, StepInst, StepNo};
+
+/// Steps that a person has decided about: by address, or by ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// They keep their results, changed or not.
+    pub keep: Vec<String>,
+    /// They run again, changed or not.
+    pub redo: Vec<String>,
+}
+
+/// A changed workflow for a run.
+#[derive(Debug, Clone)]
+pub struct Order<'a> {
+    /// The plan that the run has.
+    pub old: Planner<'a>,
+    /// The plan that it is to have.
+    pub new: Planner<'a>,
+    /// The content hash of the new plan.
+    pub plan: String,
+    /// The text of the new plan.
+    pub source: Option<RunSource>,
+    /// The inputs of the new plan, defaults filled in.
+    pub inputs: IndexMap<String, Json>,
+    /// What a person has decided.
+    pub choices: Choices,
+    /// The person.
+    pub by: Option<String>,
+}
+
+/// Why a run cannot have another plan now.
+pub fn rejection(state: &State) -> Option<Rejection> {
+    if state.started.is_none() {
+        return Some(Rejection::untimely("the run was not started"));
+    }
+    if state.is_finished() {
+        return None;
+    }
+    if state.cancelling {
+        return Some(Rejection::untimely("the run is being cancelled").say("wait until it is over, then try again"));
+    }
+    let taken = state.hosted().filter(|step| step.lease().is_some());
+    let names: Vec<String> = state.open_attempts().chain(taken).map(|step| format!("`{}`", step.path)).collect();
+    let why = || format!("work is under way: {}", names.join(", "));
+    (!names.is_empty()).then(|| {
+        Rejection::untimely(why()).say("stop the run, or pause it and wait until nothing is under way; then try again")
+    })
+}
+
+/// What a changed workflow means for a run, and the event that gives it to the run.
+pub fn compare(order: Order<'_>, state: &State, seen: &Seen) -> Result<(Comparison, PlanReplaced), Rejection> {
+    if let Some(why) = rejection(state) {
+        return Err(why);
+    }
+    known(&order, state)?;
+    let mut found = matching(order.old.plan, order.new.plan);
+    let unclear = unclear(&order, state, &mut found);
+    let mut replaced = event(&order, state, seen, &found);
+    let tried = tried(&order, state, &replaced).map_err(|error| Rejection::untimely(error.0))?;
+    let mut comparison = Report { order: &order, state, found: &found, tried: &tried, unclear: &unclear }.made();
+    comparison.hash =
+        hash_of(&json!([replaced.plan, state.seq, replaced.inputs, order.choices.keep, order.choices.redo]));
+    replaced.kept.clone_from(&comparison.kept);
+    replaced.again.clone_from(&comparison.again);
+    replaced.dropped.clone_from(&comparison.dropped);
+    Ok((comparison, replaced))
+}
+
+/// A person can only decide about steps that there are.
+fn known(order: &Order<'_>, state: &State) -> Result<(), Rejection> {
+    let mut paths: HashSet<String> = walk(order.new.plan).into_iter().map(|(path, ..)| path).collect();
+    paths.extend(state.steps().iter().map(|step| step.path.to_string()));
+    let named = order.choices.keep.iter().chain(&order.choices.redo);
+    let unknown = named.into_iter().find(|name| !paths.contains(*name));
+    unknown.map_or(Ok(()), |name| {
+        Err(Rejection::not_found(format!("the new workflow has no step `{name}`"))
+            .say("name a step as the comparison does"))
+    })
+}
+
+fn event(order: &Order<'_>, state: &State, seen: &Seen, found: &Matching) -> PlanReplaced {
+    let over = |step: &&StepInst| step.attempts > 0 || step.started_at.is_some();
+    let useful = state.steps().iter().filter(over).filter_map(|step| {
+        let path = step.path.to_string();
+        let given = seen.0.get(&path)?.clone();
+        Some((path, given))
+    });
+    PlanReplaced {
+        plan: order.plan.clone(),
+        semantics: order.new.plan.semantics,
+        workflow: order.new.plan.main().name.clone(),
+        source: order.source.clone().map(Box::new),
+        inputs: order.inputs.clone(),
+        bodies: found.bodies.clone(),
+        seen: useful.collect(),
+        keep: order.choices.keep.clone(),
+        redo: order.choices.redo.clone(),
+        limits: order.old.plan.main().limits != order.new.plan.main().limits,
+        kept: Vec::new(),
+        again: Vec::new(),
+        dropped: Vec::new(),
+        by: order.by.clone(),
+    }
+}
+
+/// Steps of the new plan that may be steps of the old one: they mean the same, and only their place or id differs. If a person says
+/// so, they are.
+fn unclear(order: &Order<'_>, state: &State, found: &mut Matching) -> HashMap<StepIx, StepIx> {
+    let (old, new) = (order.old.plan, order.new.plan);
+    let matched: HashSet<StepIx> = found.bodies.iter().flat_map(|body| &body.steps).map(|entry| entry.new).collect();
+    let finished: HashSet<StepIx> =
+        state.steps().iter().filter(|step| is_worth_keeping(step)).map(|step| step.step).collect();
+    let mut unclear = HashMap::new();
+    for (path, at, body) in walk(new) {
+        if matched.contains(&at) || unclear.contains_key(&at) || !is_kept_kind(&new.step(at).form) {
+            continue;
+        }
+        let is_alike = |was: &StepIx| {
+            finished.contains(was) && !found.taken.contains(was) && changes(old, new, (at, *was)).is_empty()
+        };
+        let Some(was) = (0u32..).map(StepIx).take(old.steps.len()).find(is_alike) else { continue };
+        let is_named = |names: &[String]| names.contains(&path);
+        if is_named(&order.choices.redo) {
+            continue;
+        }
+        found.taken.insert(was);
+        unclear.insert(at, was);
+        let home = found.bodies.iter_mut().find(|entry| entry.new == body);
+        if let Some(home) = home.filter(|_| is_named(&order.choices.keep)) {
+            home.steps.push(StepMatch { moved: true, ..entry(old, new, (at, was)) });
+        }
+    }
+    unclear
+}
+
+fn is_worth_keeping(step: &StepInst) -> bool {
+    step.phase == Phase::Done && step.outcome.ok && (step.attempts > 0 || step.last_answer().is_some())
+}
+
+/// Whether steps of a form have results that can be kept; the others decide again without work.
+fn is_kept_kind(form: &Form) -> bool {
+    matches!(
+        form,
+        Form::Work(_)
+            | Form::Approve(_)
+            | Form::Ask { .. }
+            | Form::Wait(_)
+            | Form::ForEach { items: Items::Glob(_), .. }
+    )
+}
+
+/// The steps of a plan with their paths of ids and their bodies. A sub-workflow that several steps use is listed once for each body.
+fn walk(plan: &Plan) -> Vec<(String, StepIx, BodyIx)> {
+    let index = Index::of(plan);
+    let mut found = Vec::new();
+    let mut stack = vec![(String::new(), plan.main().body)];
+    let mut known = HashSet::from([plan.main().body]);
+    while let Some((prefix, body)) = stack.pop() {
+        let mut inner = Vec::new();
+        for at in &plan.body(body).steps {
+            let path = format!("{prefix}{}", plan.step(*at).id);
+            inner.extend(index.inner(*at).iter().map(|body| (format!("{path}/"), *body)));
+            found.push((path, *at, body));
+        }
+        inner.retain(|(_, body)| known.insert(*body));
+        stack.extend(inner.into_iter().rev());
+    }
+    found
+}
+
+/// The run under the new plan, as far as it comes without work. Caps do not hold anything up, so that every result is reached.
+fn tried(order: &Order<'_>, state: &State, replaced: &PlanReplaced) -> Result<Tried, crate::state::Error> {
+    let mut plan = order.new.plan.clone();
+    for step in &mut plan.steps {
+        if let Form::ForEach { parallel, .. } = &mut step.form {
+            *parallel = u32::MAX;
+        }
+    }
+    let planner = Planner { plan: &plan, index: order.new.index };
+    let mut after = state.clone();
+    let mut advance = replace(planner, &mut after, replaced.clone(), state.now)?;
+    while advance.is_cut {
+        let more = crate::decide::continued(planner, &mut after, state.now)?;
+        advance.events.extend(more.events);
+        advance.is_cut = more.is_cut;
+    }
+    let kept = advance.events.iter().filter_map(|envelope| match &envelope.event {
+        Event::ResultKept { path, was } => Some(was.as_ref().unwrap_or(path).to_string()),
+        _ => None,
+    });
+    let kept = kept.collect();
+    let mut why = HashMap::new();
+    for (number, step) in (0u32..).zip(&after.steps) {
+        let at = StepNo(number);
+        let reason = redo(planner, &after, at).filter(|_| !step.is_kept());
+        if let (Some(reason), Some(old)) = (reason, before(&after, step)) {
+            why.insert(old.path.to_string(), reason);
+        }
+    }
+    Ok(Tried { kept, why })
+}
+
+struct Tried {
+    /// Old addresses whose results are kept.
+    kept: HashSet<String>,
+    /// Why the others are not, as far as they were reached.
+    why: HashMap<String, Redo>,
+}
+
+struct Report<'a> {
+    order: &'a Order<'a>,
+    state: &'a State,
+    found: &'a Matching,
+    tried: &'a Tried,
+    unclear: &'a HashMap<StepIx, StepIx>,
+}
+
+impl Report<'_> {
+    fn made(&self) -> Comparison {
+        let (old, new) = (self.order.old.plan, self.order.new.plan);
+        let mut comparison = Comparison::default();
+        let old_paths: HashMap<StepIx, String> = walk(old).into_iter().map(|(path, at, _)| (at, path)).collect();
+        for (path, at, _) in walk(new) {
+            comparison.rows.push(self.row(path, at, &old_paths));
+        }
+        let mut gone: Vec<(String, StepIx)> = walk(old)
+            .into_iter()
+            .filter(|(_, at, _)| !self.found.taken.contains(at))
+            .map(|(path, at, _)| (path, at))
+            .collect();
+        gone.dedup();
+        for (path, at) in gone {
+            comparison.rows.push(self.gone(path, at));
+        }
+        for row in &comparison.rows {
+            let list = match row.fate {
+                Fate::Kept => &mut comparison.kept,
+                Fate::Again => &mut comparison.again,
+                Fate::Dropped => &mut comparison.dropped,
+                Fate::Asks => &mut comparison.asks,
+                Fate::Runs | Fate::Decides => continue,
+            };
+            list.push(row.step.clone());
+        }
+        comparison.inputs = self.inputs();
+        comparison.notes = self.notes();
+        comparison
+    }
+
+    fn row(&self, path: String, at: StepIx, old_paths: &HashMap<StepIx, String>) -> Row {
+        let new = self.order.new.plan;
+        let found = self.found.bodies.iter().flat_map(|body| &body.steps).find(|entry| entry.new == at);
+        let maybe = self.unclear.get(&at).copied();
+        let asks = found.is_none() && maybe.is_some();
+        let Some(was) = found.map(|entry| entry.old).or(maybe) else {
+            let fate = if is_kept_kind(&new.step(at).form) { Fate::Runs } else { Fate::Decides };
+            return Row {
+                step: path,
+                change: Change::New,
+                parts: Vec::new(),
+                was: None,
+                fate,
+                why: None,
+                kept: 0,
+                again: 0,
+            };
+        };
+        let (change, parts) = self.change(at, was, asks);
+        let (kept, again, why) = self.results(at, was);
+        let fate = match () {
+            () if asks => Fate::Asks,
+            () if !is_kept_kind(&new.step(at).form) => Fate::Decides,
+            () if again > 0 => Fate::Again,
+            () if kept > 0 => Fate::Kept,
+            () => Fate::Runs,
+        };
+        let why = why.filter(|_| fate == Fate::Again);
+        let was = old_paths.get(&was).filter(|was| **was != path).cloned();
+        let change = if was.is_some() && change == Change::Same { Change::Renamed } else { change };
+        Row { step: path, change, parts, was, fate, why, kept, again }
+    }
+
+    fn change(&self, at: StepIx, was: StepIx, asks: bool) -> (Change, Vec<String>) {
+        let (old, new) = (self.order.old.plan, self.order.new.plan);
+        let changed = changes(old, new, (at, was));
+        let adjusted = differing(&follows(old, old.step(was)), &follows(new, new.step(at)));
+        match () {
+            () if asks => (Change::Unclear, Vec::new()),
+            () if !changed.is_empty() => (Change::Changed, changed),
+            () if !adjusted.is_empty() => (Change::Adjusted, adjusted),
+            () => (Change::Same, Vec::new()),
+        }
+    }
+
+    /// How many results of a step are kept, how many are not, and why not.
+    fn results(&self, at: StepIx, was: StepIx) -> (usize, usize, Option<String>) {
+        let counts = is_kept_kind(&self.order.new.plan.step(at).form);
+        let (mut kept, mut again, mut why) = (0, 0, None);
+        let insts = self.state.steps().iter().filter(|step| step.step == was && counts && !step.origin.superseded);
+        for step in insts {
+            let path = step.path.to_string();
+            if self.tried.kept.contains(&path) {
+                kept += 1;
+            } else if is_worth_keeping(step) {
+                again += 1;
+                why = why.or(Some(reason(self.tried.why.get(&path).copied().unwrap_or(Redo::Follows))));
+            }
+        }
+        (kept, again, why.map(str::to_owned))
+    }
+
+    fn gone(&self, path: String, at: StepIx) -> Row {
+        let form = &self.order.old.plan.step(at).form;
+        let ran = self.state.steps().iter().filter(|step| step.step == at && is_worth_keeping(step)).count();
+        let fate = if ran > 0 && is_kept_kind(form) { Fate::Dropped } else { Fate::Decides };
+        let why = (fate == Fate::Dropped).then(|| "what it did is not undone".to_owned());
+        let again = if fate == Fate::Dropped { ran } else { 0 };
+        Row { step: path, change: Change::Gone, parts: Vec::new(), was: None, fate, why, kept: 0, again }
+    }
+
+    fn inputs(&self) -> Vec<String> {
+        let had = self.state.started.as_ref().map(|started| started.inputs.clone()).unwrap_or_default();
+        let now = &self.order.inputs;
+        let names = now.keys().chain(had.keys().filter(|name| !now.contains_key(*name)));
+        names.filter(|name| had.get(*name) != now.get(*name)).cloned().collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let new = self.order.new.plan;
+        let unknown = self.found.unknown.iter().map(|at| new.step(*at)).filter_map(|step| {
+            let was = step.was.as_ref()?;
+            Some(format!("`{}`: the workflow of the run has no step `{was}`, so `was` has no effect", step.id))
+        });
+        unknown.collect()
+    }
+}
+
+/// Why a result is not kept, in words.
+fn reason(redo: Redo) -> &'static str {
+    match redo {
+        Redo::Unfinished => "it has not finished",
+        Redo::Asked => "you asked for it",
+        Redo::Changed => "it is changed",
+        Redo::Failure => "it had failed, and treats failures in another way",
+        Redo::Follows => "it comes after a step that runs again",
+        Redo::Given => "it reads other values",
+    }
+}
+
+/// The values that a run gives to the inputs of a new plan: what it was given, and for the others the defaults of the new plan. A value
+/// that was the default of the old plan counts as not given.
+pub fn inputs(
+    old: &Plan,
+    new: &Plan,
+    had: &IndexMap<String, Json>,
+    given: &IndexMap<String, Json>,
+) -> IndexMap<String, Json> {
+    let mut inputs = carried(old, new, had);
+    inputs.extend(given.clone());
+    for (name, input) in &new.main().inputs {
+        inputs.entry(name.as_str().to_owned()).or_insert_with(|| input.default.clone().unwrap_or_default());
+    }
+    inputs
+}
+
+/// The inputs that a run was given and that the new plan takes.
+pub fn carried(old: &Plan, new: &Plan, had: &IndexMap<String, Json>) -> IndexMap<String, Json> {
+    let input = |plan: &Plan, name: &str| {
+        let mut all = plan.main().inputs.iter();
+        all.find(|(known, _)| known.as_str() == name).map(|(_, input)| input.clone())
+    };
+    let is_default =
+        |name: &str, value: &Json| input(old, name).is_some_and(|input| input.default.unwrap_or_default() == *value);
+    let is_taken = |name: &str| input(new, name).is_some() || new.main().compat.contains(&Compat::OpenInputs);
+    let kept = had.iter().filter(|(name, value)| is_taken(name) && !is_default(name, value));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
