@@ -230,6 +230,14 @@ describe("a phone", () => {
     expect(findings.map(({ severity }) => severity)).toEqual(["minor", "minor", "major", "minor", "major", "minor"]);
   });
 
+  it("wraps a diff", async () => {
+    await at.page.goto(at.server.url("/runs/release-1?tab=files"));
+    await at.page.getByText("changes.diff").click();
+    const diff = at.page.locator("pre").filter({ hasText: "goodbye, done" });
+    await diff.waitFor();
+    expect(await diff.evaluate((pre) => pre.scrollWidth <= pre.clientWidth)).toBe(true);
+  });
+
   it("opens a question in its list", async () => {
     await at.page.goto(at.server.url("/approvals"));
     const row = rowOf(at.page, "Release 1.4.0?");
