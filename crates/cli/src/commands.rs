@@ -7,6 +7,7 @@ mod check;
 mod consent;
 mod convert;
 mod demo;
+mod digest;
 mod explain;
 mod fmt;
 mod graph;
@@ -17,6 +18,7 @@ mod logs;
 mod machines;
 mod mcp;
 mod new;
+mod notify;
 mod proposals;
 mod prune;
 mod registry;
@@ -83,6 +85,8 @@ enum Command {
     /// Print the outputs of a run, or of one of its steps
     Outputs(runs::OneArgs),
     Logs(logs::Args),
+    Digest(digest::Args),
+    Notify(notify::Args),
     Export(prune::ExportArgs),
     Import(prune::ImportArgs),
     Prune(prune::Args),
@@ -183,6 +187,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Events(args) => runs::events(&args),
         Command::Outputs(args) => runs::outputs(&args),
         Command::Logs(args) => logs::run(&args),
+        Command::Digest(args) => digest::run(&args),
+        Command::Notify(args) => notify::run(&args),
         Command::Export(args) => prune::export(&args),
         Command::Import(args) => prune::import(&args),
         Command::Prune(args) => prune::run(&args),

@@ -8,6 +8,7 @@ use longhaul_app::bootstrap::{self, AgentChoice, Opening, WorkerChoice};
 use longhaul_app::{open_store, workflow};
 use longhaul_config::SCRIPTED;
 use longhaul_core::id::RunId;
+use longhaul_core::notification::Zone;
 use longhaul_project::{Disk, Project, Settings, identity, place};
 use longhaul_runtime::{Collector, Engine, Startable, Wanted};
 use longhaul_store::StoreAddress;
@@ -230,6 +231,23 @@ pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
     if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
         engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
     }
+}
+
+/// Notifies people of runs that wait for them or end. Prints a line about the runs of this process, unless it is
+/// quiet.
+pub(crate) async fn notified(engine: &Engine, stop: &CancellationToken, quiet: bool) {
+    let say = |line: &str| {
+        if !quiet {
+            ui::say(ui::clean(line));
+        }
+    };
+    engine.keep_notified(stop.clone(), &say).await;
+}
+
+/// The time zone of the settings around the current folder.
+pub(crate) fn zone() -> Zone {
+    let settings = Project::current().and_then(|project| Settings::of(&project));
+    settings.map_or_else(|_| Zone::utc(), |settings| settings.notify.zone)
 }
 
 /// Deletes runs that ended long ago, if the settings say so.

@@ -10,7 +10,7 @@ use crate::{ui, width};
 /// The commands of everyday work: the first page of help.
 const DAILY: [(&str, &[&str]); 4] = [
     ("Start work", &["init", "check", "run", "resume"]),
-    ("See what happens", &["runs", "status", "watch", "logs", "ui"]),
+    ("See what happens", &["runs", "status", "watch", "logs", "digest", "ui"]),
     ("Decide", &["approve", "deny", "answer", "tell", "stop", "cancel"]),
     ("Learn", &["demo", "help"]),
 ];
@@ -18,7 +18,7 @@ const DAILY: [(&str, &[&str]); 4] = [
 /// All commands by task, in the order in which people meet them.
 const GROUPS: [(&str, &[&str]); 9] = [
     ("Start work", &["init", "new", "run", "resume", "retry", "fork"]),
-    ("See what happens", &["runs", "status", "watch", "top", "logs", "events", "outputs"]),
+    ("See what happens", &["runs", "status", "watch", "top", "logs", "events", "outputs", "digest", "notify"]),
     (
         "Decide",
         &[

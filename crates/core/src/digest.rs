@@ -57,6 +57,9 @@ pub struct Planned {
 /// The report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Digest {
+    /// The project, if the report is one of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// The start of the time.
     pub since: i64,
     /// The end of the time.
@@ -171,6 +174,11 @@ pub fn digest(rows: &[DigestRow], mut planned: Vec<Planned>, since: i64, now: i6
 }
 
 impl Digest {
+    /// The same, named after its project.
+    pub fn of(self, project: &str) -> Self {
+        Self { project: Some(project.to_owned()), ..self }
+    }
+
     /// Whether nothing happened and nothing waits.
     pub fn is_empty(&self) -> bool {
         self.totals.runs == 0

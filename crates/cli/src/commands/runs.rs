@@ -10,6 +10,7 @@ use longhaul_core::duration::format_ms;
 use longhaul_core::event::{Envelope, Event, QuestionKind};
 use longhaul_core::explain::moment;
 use longhaul_core::id::RunId;
+use longhaul_core::notification;
 use longhaul_core::path::StepPath;
 use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view::{self, StandingWord};
@@ -162,6 +163,9 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
                 page.push_str(&answers(&run, asked));
             }
         }
+        for line in unsent(&engine, &run).await? {
+            page.push_str(&format!("  {line}\n"));
+        }
         ui::deliver(&page, None)?;
         Ok(ExitCode::SUCCESS)
     })
@@ -175,6 +179,21 @@ fn asks(asked: &view::Asked) -> String {
     let shown: String = lines.clone().take(QUESTION_LINES_MAX).map(|line| format!("    {line}\n")).collect();
     let more = lines.count().saturating_sub(QUESTION_LINES_MAX);
     if more > 0 { format!("{shown}    … {} more\n", ui::count(more, "line")) } else { shown }
+}
+
+/// Notifications about the run that a channel did not take.
+async fn unsent(engine: &Engine, run: &RunId) -> Result<Vec<String>> {
+    let ledger = engine.notify_ledger().await?;
+    let is_own = |key: &String| notification::run_of(key).as_ref() == Some(run);
+    let own = ledger.messages().filter(|message| message.keys.iter().any(is_own));
+    let failed = own.flat_map(|message| {
+        let failed = message.channels.iter().filter(|channel| channel.error.is_some());
+        failed.map(move |channel| {
+            let went = plain(&super::notify::went(message, channel));
+            format!("notification over `{}`: {went}; longhaul notify list", channel.channel)
+        })
+    });
+    Ok(failed.collect())
 }
 
 /// The command that answers a question.

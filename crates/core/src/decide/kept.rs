@@ -25,6 +25,8 @@ pub(crate) enum Redo {
     Follows,
     /// It is given something else.
     Given,
+    /// The items that it is in are looked up again.
+    Listed,
 }
 
 /// Keeps the result of a step whose turn it is, if that still holds.
@@ -74,8 +76,7 @@ fn seen(earlier: &Earlier, old: &StepInst) -> Option<String> {
 }
 
 fn entry<'s>(state: &State, earlier: &'s Earlier, inst: &StepInst) -> Option<&'s StepMatch> {
-    let body = state.body(inst.body);
-    earlier.step_match(body.body, body.from?, inst.step)
+    earlier.step_match(state.body(inst.body), inst.step)
 }
 
 /// The step under the plan before.

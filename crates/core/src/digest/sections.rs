@@ -43,7 +43,12 @@ pub(super) fn of(digest: &Digest, zone: &Zone) -> Sections {
         }),
     ];
     Sections {
-        title: format!("Longhaul, {} to {}", zone.moment(digest.since), zone.moment(digest.until)),
+        title: format!(
+            "{}, {} to {}",
+            digest.project.as_deref().map_or_else(|| "Longhaul".to_owned(), clean),
+            zone.moment(digest.since),
+            zone.moment(digest.until)
+        ),
         headline: headline(digest),
         sections: sections.into_iter().filter(|section| !section.entries.is_empty()).collect(),
     }

@@ -39,6 +39,9 @@ pub struct PlanReplaced {
     /// Which bodies and steps of the new plan are those of the old one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bodies: Vec<BodyMatch>,
+    /// Steps that a person says come from a step in another place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<StepMatch>,
     /// What each step had been given when it made its result: a hash by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub seen: IndexMap<String, String>,
@@ -92,7 +95,4 @@ pub struct StepMatch {
     /// Whether it asks for another review.
     #[serde(default, skip_serializing_if = "is_false")]
     pub review: bool,
-    /// Whether it was in another body.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub moved: bool,
 }

@@ -11,7 +11,7 @@ use super::report::{Change, Comparison, Fate, Row};
 use super::{Seen, hash_of};
 use crate::Json;
 use crate::decide::{Planner, Redo, before, redo, replace};
-use crate::event::{Event, PlanReplaced, RunSource, StepMatch};
+use crate::event::{Event, PlanReplaced, RunSource};
 use crate::index::Index;
 use crate::plan::{BodyIx, Compat, Form, Items, Plan, StepIx};
 use crate::rejection::Rejection;
@@ -85,7 +85,7 @@ pub fn compare(order: Order<'_>, state: &State, seen: &Seen) -> Result<(Comparis
 
 /// A person can only decide about steps that there are.
 fn known(order: &Order<'_>, state: &State) -> Result<(), Rejection> {
-    let mut paths: HashSet<String> = walk(order.new.plan).into_iter().map(|(path, ..)| path).collect();
+    let mut paths: HashSet<String> = walk(order.new.plan).into_iter().map(|(path, _)| path).collect();
     paths.extend(state.steps().iter().map(|step| step.path.to_string()));
     let named = order.choices.keep.iter().chain(&order.choices.redo);
     let unknown = named.into_iter().find(|name| !paths.contains(*name));
@@ -109,6 +109,7 @@ fn event(order: &Order<'_>, state: &State, seen: &Seen, found: &Matching) -> Pla
         source: order.source.clone().map(Box::new),
         inputs: order.inputs.clone(),
         bodies: found.bodies.clone(),
+        moved: found.moved.clone(),
         seen: useful.collect(),
         keep: order.choices.keep.clone(),
         redo: order.choices.redo.clone(),
@@ -128,7 +129,7 @@ fn unclear(order: &Order<'_>, state: &State, found: &mut Matching) -> HashMap<St
     let finished: HashSet<StepIx> =
         state.steps().iter().filter(|step| is_worth_keeping(step)).map(|step| step.step).collect();
     let mut unclear = HashMap::new();
-    for (path, at, body) in walk(new) {
+    for (path, at) in walk(new) {
         if matched.contains(&at) || unclear.contains_key(&at) || !is_kept_kind(&new.step(at).form) {
             continue;
         }
@@ -142,16 +143,16 @@ fn unclear(order: &Order<'_>, state: &State, found: &mut Matching) -> HashMap<St
         }
         found.taken.insert(was);
         unclear.insert(at, was);
-        let home = found.bodies.iter_mut().find(|entry| entry.new == body);
-        if let Some(home) = home.filter(|_| is_named(&order.choices.keep)) {
-            home.steps.push(StepMatch { moved: true, ..entry(old, new, (at, was)) });
+        if is_named(&order.choices.keep) {
+            found.moved.push(entry(old, new, (at, was)));
         }
     }
     unclear
 }
 
 fn is_worth_keeping(step: &StepInst) -> bool {
-    step.phase == Phase::Done && step.outcome.ok && (step.attempts > 0 || step.last_answer().is_some())
+    let did = step.attempts > 0 || step.last_answer().is_some() || step.started_at.is_some();
+    step.phase == Phase::Done && step.outcome.ok && did
 }
 
 /// Whether steps of a form have results that can be kept; the others decide again without work.
@@ -166,23 +167,31 @@ fn is_kept_kind(form: &Form) -> bool {
     )
 }
 
-/// The steps of a plan with their paths of ids and their bodies. A sub-workflow that several steps use is listed once for each body.
-fn walk(plan: &Plan) -> Vec<(String, StepIx, BodyIx)> {
-    let index = Index::of(plan);
-    let mut found = Vec::new();
-    let mut stack = vec![(String::new(), plan.main().body)];
-    let mut known = HashSet::from([plan.main().body]);
-    while let Some((prefix, body)) = stack.pop() {
-        let mut inner = Vec::new();
-        for at in &plan.body(body).steps {
-            let path = format!("{prefix}{}", plan.step(*at).id);
-            inner.extend(index.inner(*at).iter().map(|body| (format!("{path}/"), *body)));
-            found.push((path, *at, body));
+/// The steps of a plan with their paths of ids, as they are written. A sub-workflow that several steps use is listed once.
+fn walk(plan: &Plan) -> Vec<(String, StepIx)> {
+    let mut walk = Walk { plan, index: &Index::of(plan), known: HashSet::new(), found: Vec::new() };
+    walk.body("", plan.main().body);
+    walk.found
+}
+
+struct Walk<'a> {
+    plan: &'a Plan,
+    index: &'a Index,
+    known: HashSet<BodyIx>,
+    found: Vec<(String, StepIx)>,
+}
+
+impl Walk<'_> {
+    fn body(&mut self, prefix: &str, body: BodyIx) {
+        if !self.known.insert(body) {
+            return;
         }
-        inner.retain(|(_, body)| known.insert(*body));
-        stack.extend(inner.into_iter().rev());
+        for at in &self.plan.body(body).steps {
+            let path = format!("{prefix}{}", self.plan.step(*at).id);
+            self.found.push((path.clone(), *at));
+            self.index.inner(*at).iter().for_each(|inner| self.body(&format!("{path}/"), *inner));
+        }
     }
-    found
 }
 
 /// The run under the new plan, as far as it comes without work. Caps do not hold anything up, so that every result is reached.
@@ -206,22 +215,64 @@ fn tried(order: &Order<'_>, state: &State, replaced: &PlanReplaced) -> Result<Tr
         _ => None,
     });
     let kept = kept.collect();
+    Ok(Tried { kept, why: reasons(planner, &after), after })
+}
+
+/// Why steps that were reached keep nothing, by their old addresses.
+fn reasons(planner: Planner<'_>, after: &State) -> HashMap<String, Option<Redo>> {
     let mut why = HashMap::new();
     for (number, step) in (0u32..).zip(&after.steps) {
-        let at = StepNo(number);
-        let reason = redo(planner, &after, at).filter(|_| !step.is_kept());
-        if let (Some(reason), Some(old)) = (reason, before(&after, step)) {
-            why.insert(old.path.to_string(), reason);
+        if let Some(old) = before(after, step).filter(|_| !step.is_kept()) {
+            why.insert(old.path.to_string(), redo(planner, after, StepNo(number)));
         }
     }
-    Ok(Tried { kept, why })
+    why
 }
 
 struct Tried {
     /// Old addresses whose results are kept.
     kept: HashSet<String>,
-    /// Why the others are not, as far as they were reached.
-    why: HashMap<String, Redo>,
+    /// Why the others that were reached are not; `None` if they were left out.
+    why: HashMap<String, Option<Redo>>,
+    after: State,
+}
+
+impl Tried {
+    /// Why the result of a step is not kept.
+    fn reason(&self, old: &StepInst) -> Lost {
+        match self.why.get(&old.path.to_string()) {
+            Some(Some(redo)) => Lost::Again(*redo),
+            Some(None) => Lost::Unused,
+            None => self.unreached(old),
+        }
+    }
+
+    /// A step that was not reached comes later, or is on a way that is not taken any more.
+    fn unreached(&self, old: &StepInst) -> Lost {
+        let Some(earlier) = self.after.earlier.as_deref() else { return Lost::Unused };
+        let mut body = old.body;
+        loop {
+            if let Some(now) = self.after.bodies.iter().find(|now| now.from == Some(body)) {
+                return if now.ended { Lost::Unused } else { Lost::Again(Redo::Follows) };
+            }
+            let Some(owner) = earlier.bodies[body.at()].owner else { return Lost::Unused };
+            if let Some(now) = self.after.steps.iter().find(|now| now.origin.from == Some(owner)) {
+                return match now.phase {
+                    Phase::Done => Lost::Unused,
+                    Phase::Inside if !now.origin.fresh && !now.origin.after => Lost::Unused,
+                    Phase::Inside => Lost::Again(Redo::Follows),
+                    _ => Lost::Again(Redo::Listed),
+                };
+            }
+            body = earlier.steps[owner.at()].body;
+        }
+    }
+}
+
+/// What becomes of a result that is not kept.
+enum Lost {
+    Again(Redo),
+    Unused,
 }
 
 struct Report<'a> {
@@ -236,17 +287,11 @@ impl Report<'_> {
     fn made(&self) -> Comparison {
         let (old, new) = (self.order.old.plan, self.order.new.plan);
         let mut comparison = Comparison::default();
-        let old_paths: HashMap<StepIx, String> = walk(old).into_iter().map(|(path, at, _)| (at, path)).collect();
-        for (path, at, _) in walk(new) {
+        let old_paths: HashMap<StepIx, String> = walk(old).into_iter().map(|(path, at)| (at, path)).collect();
+        for (path, at) in walk(new) {
             comparison.rows.push(self.row(path, at, &old_paths));
         }
-        let mut gone: Vec<(String, StepIx)> = walk(old)
-            .into_iter()
-            .filter(|(_, at, _)| !self.found.taken.contains(at))
-            .map(|(path, at, _)| (path, at))
-            .collect();
-        gone.dedup();
-        for (path, at) in gone {
+        for (path, at) in walk(old).into_iter().filter(|(_, at)| !self.found.taken.contains(at)) {
             comparison.rows.push(self.gone(path, at));
         }
         for row in &comparison.rows {
@@ -255,9 +300,11 @@ impl Report<'_> {
                 Fate::Again => &mut comparison.again,
                 Fate::Dropped => &mut comparison.dropped,
                 Fate::Asks => &mut comparison.asks,
-                Fate::Runs | Fate::Decides => continue,
+                Fate::Runs | Fate::Decides | Fate::Nothing => continue,
             };
-            list.push(row.step.clone());
+            if !list.contains(&row.step) {
+                list.push(row.step.clone());
+            }
         }
         comparison.inputs = self.inputs();
         comparison.notes = self.notes();
@@ -265,36 +312,35 @@ impl Report<'_> {
     }
 
     fn row(&self, path: String, at: StepIx, old_paths: &HashMap<StepIx, String>) -> Row {
-        let new = self.order.new.plan;
-        let found = self.found.bodies.iter().flat_map(|body| &body.steps).find(|entry| entry.new == at);
+        let (old, new) = (self.order.old.plan, self.order.new.plan);
+        let matched = self.found.bodies.iter().flat_map(|body| &body.steps).chain(&self.found.moved);
+        let found = matched.into_iter().find(|entry| entry.new == at).map(|entry| entry.old);
         let maybe = self.unclear.get(&at).copied();
         let asks = found.is_none() && maybe.is_some();
-        let Some(was) = found.map(|entry| entry.old).or(maybe) else {
-            let fate = if is_kept_kind(&new.step(at).form) { Fate::Runs } else { Fate::Decides };
-            return Row {
-                step: path,
-                change: Change::New,
-                parts: Vec::new(),
-                was: None,
-                fate,
-                why: None,
-                kept: 0,
-                again: 0,
-            };
+        let works = is_kept_kind(&new.step(at).form);
+        let Some(was) = found.or(maybe) else {
+            let fate = if works { Fate::Runs } else { Fate::Decides };
+            return Row::new(path, Change::New, fate);
         };
         let (change, parts) = self.change(at, was, asks);
-        let (kept, again, why) = self.results(at, was);
+        let Results { kept, again, unused, why } = self.results(at, was);
         let fate = match () {
             () if asks => Fate::Asks,
-            () if !is_kept_kind(&new.step(at).form) => Fate::Decides,
+            () if !works => Fate::Decides,
             () if again > 0 => Fate::Again,
             () if kept > 0 => Fate::Kept,
+            () if unused > 0 => Fate::Dropped,
             () => Fate::Runs,
         };
-        let why = why.filter(|_| fate == Fate::Again);
-        let was = old_paths.get(&was).filter(|was| **was != path).cloned();
-        let change = if was.is_some() && change == Change::Same { Change::Renamed } else { change };
-        Row { step: path, change, parts, was, fate, why, kept, again }
+        let why = match fate {
+            Fate::Again => why.map(str::to_owned),
+            Fate::Dropped => Some("it is on a way that is not taken any more".to_owned()),
+            _ => None,
+        };
+        let is_renamed = maybe.is_some() || old.step(was).id != new.step(at).id;
+        let was = old_paths.get(&was).filter(|_| is_renamed).cloned();
+        let change = if is_renamed && change == Change::Same { Change::Renamed } else { change };
+        Row { parts, was, why, kept, again, unused, ..Row::new(path, change, fate) }
     }
 
     fn change(&self, at: StepIx, was: StepIx, asks: bool) -> (Change, Vec<String>) {
@@ -310,29 +356,35 @@ impl Report<'_> {
     }
 
     /// How many results of a step are kept, how many are not, and why not.
-    fn results(&self, at: StepIx, was: StepIx) -> (usize, usize, Option<String>) {
-        let counts = is_kept_kind(&self.order.new.plan.step(at).form);
-        let (mut kept, mut again, mut why) = (0, 0, None);
-        let insts = self.state.steps().iter().filter(|step| step.step == was && counts && !step.origin.superseded);
-        for step in insts {
-            let path = step.path.to_string();
-            if self.tried.kept.contains(&path) {
-                kept += 1;
+    fn results(&self, at: StepIx, was: StepIx) -> Results {
+        let mut results = Results { kept: 0, again: 0, unused: 0, why: None };
+        if !is_kept_kind(&self.order.new.plan.step(at).form) {
+            return results;
+        }
+        for step in self.state.steps().iter().filter(|step| step.step == was && !step.origin.superseded) {
+            if self.tried.kept.contains(&step.path.to_string()) {
+                results.kept += 1;
             } else if is_worth_keeping(step) {
-                again += 1;
-                why = why.or(Some(reason(self.tried.why.get(&path).copied().unwrap_or(Redo::Follows))));
+                match self.tried.reason(step) {
+                    Lost::Unused => results.unused += 1,
+                    Lost::Again(redo) => {
+                        results.again += 1;
+                        results.why.get_or_insert(reason(redo));
+                    }
+                }
             }
         }
-        (kept, again, why.map(str::to_owned))
+        results
     }
 
     fn gone(&self, path: String, at: StepIx) -> Row {
         let form = &self.order.old.plan.step(at).form;
-        let ran = self.state.steps().iter().filter(|step| step.step == at && is_worth_keeping(step)).count();
-        let fate = if ran > 0 && is_kept_kind(form) { Fate::Dropped } else { Fate::Decides };
-        let why = (fate == Fate::Dropped).then(|| "what it did is not undone".to_owned());
-        let again = if fate == Fate::Dropped { ran } else { 0 };
-        Row { step: path, change: Change::Gone, parts: Vec::new(), was: None, fate, why, kept: 0, again }
+        let unused = self.state.steps().iter().filter(|step| step.step == at && is_worth_keeping(step)).count();
+        if unused == 0 || !is_kept_kind(form) {
+            return Row::new(path, Change::Gone, Fate::Nothing);
+        }
+        let why = Some("what it did is not undone".to_owned());
+        Row { why, unused, ..Row::new(path, Change::Gone, Fate::Dropped) }
     }
 
     fn inputs(&self) -> Vec<String> {
@@ -352,6 +404,14 @@ impl Report<'_> {
     }
 }
 
+/// What becomes of the results of a step.
+struct Results {
+    kept: usize,
+    again: usize,
+    unused: usize,
+    why: Option<&'static str>,
+}
+
 /// Why a result is not kept, in words.
 fn reason(redo: Redo) -> &'static str {
     match redo {
@@ -361,6 +421,7 @@ fn reason(redo: Redo) -> &'static str {
         Redo::Failure => "it had failed, and treats failures in another way",
         Redo::Follows => "it comes after a step that runs again",
         Redo::Given => "it reads other values",
+        Redo::Listed => "its items are looked up again; equal items keep their results",
     }
 }
 

@@ -13,13 +13,15 @@ pub(super) struct Matching {
     pub(super) bodies: Vec<BodyMatch>,
     /// Steps of the old plan that were found in the new one.
     pub(super) taken: HashSet<StepIx>,
+    /// Steps that a person says come from a step in another place.
+    pub(super) moved: Vec<StepMatch>,
     /// Steps of the new plan whose `was` names nothing.
     pub(super) unknown: Vec<StepIx>,
 }
 
 /// The bodies that belong together, from the outside in.
 pub(super) fn matching(old: &Plan, new: &Plan) -> Matching {
-    let mut found = Matching { bodies: Vec::new(), taken: HashSet::new(), unknown: Vec::new() };
+    let mut found = Matching { bodies: Vec::new(), taken: HashSet::new(), moved: Vec::new(), unknown: Vec::new() };
     let mut queue = VecDeque::from([(new.main().body, old.main().body)]);
     let mut known = HashSet::from([(new.main().body, old.main().body)]);
     while let Some((new_body, old_body)) = queue.pop_front() {
@@ -70,7 +72,6 @@ pub(super) fn entry(old: &Plan, new: &Plan, (at, was): (StepIx, StepIx)) -> Step
         changed: !changes(old, new, (at, was)).is_empty(),
         errors: errors(new, step) != errors(old, before),
         review: step.review != before.review,
-        moved: false,
     }
 }
 
@@ -81,7 +82,14 @@ pub(super) fn changes(old: &Plan, new: &Plan, (at, was): (StepIx, StepIx)) -> Ve
     if before.get("kind") != after.get("kind") {
         return vec!["kind".to_owned()];
     }
-    differing(&before, &after)
+    let mut parts: Vec<String> = differing(&before, &after).iter().map(|part| shown(part).to_owned()).collect();
+    parts.dedup();
+    parts
+}
+
+/// A part as the author writes it.
+fn shown(part: &str) -> &str {
+    if part == "bindings" { "command" } else { part }
 }
 
 /// The bodies inside two containers that belong together.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::Json;
-use crate::plan::{Form, OnDeny, OnError, Plan, Step, StepIx, Wait};
+use crate::plan::{Form, OnDeny, OnError, Plan, Step, StepIx, Wait, WorkKind};
 
 /// The parts of a step that its result depends on, by name.
 pub(super) fn effects(plan: &Plan, step: &Step) -> IndexMap<String, Json> {
@@ -14,7 +14,8 @@ pub(super) fn effects(plan: &Plan, step: &Step) -> IndexMap<String, Json> {
     match &step.form {
         Form::Work(work) => {
             for (name, arg) in &work.params {
-                add(&mut parts, name, arg);
+                let is_prompt = work.kind == WorkKind::Prompt && name == "text";
+                add(&mut parts, if is_prompt { "prompt" } else { name }, arg);
             }
         }
         Form::ForEach { items, .. } => add(&mut parts, "items", items),
@@ -140,11 +141,22 @@ fn sorted(value: &Json) -> Json {
         Json::Object(fields) => {
             let mut names: Vec<&String> = fields.keys().collect();
             names.sort();
-            Json::Object(names.into_iter().map(|name| (name.clone(), sorted(&fields[name]))).collect::<Map<_, _>>())
+            // What a schema requires is a set.
+            let value = |name: &String| match (&fields[name], name.as_str()) {
+                (Json::Array(items), "required") if fields.contains_key("properties") => as_set(items),
+                (value, _) => sorted(value),
+            };
+            Json::Object(names.into_iter().map(|name| (name.clone(), value(name))).collect::<Map<_, _>>())
         }
         Json::Array(items) => Json::Array(items.iter().map(sorted).collect()),
         other => other.clone(),
     }
+}
+
+fn as_set(items: &[Json]) -> Json {
+    let mut items = items.to_vec();
+    items.sort_by_key(ToString::to_string);
+    Json::Array(items)
 }
 
 fn add(parts: &mut IndexMap<String, Json>, name: &str, value: &impl Serialize) {

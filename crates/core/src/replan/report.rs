@@ -45,9 +45,12 @@ pub struct Row {
     /// How many results are kept.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub kept: usize,
-    /// How many results are given up.
+    /// How many results are made again.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub again: usize,
+    /// How many results are not used any more.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub unused: usize,
 }
 
 /// How a step differs.
@@ -86,6 +89,8 @@ pub enum Fate {
     Dropped,
     /// A person has to say.
     Asks,
+    /// Nothing: it has not run, and it is gone.
+    Nothing,
 }
 
 impl Change {
@@ -113,21 +118,35 @@ impl Fate {
             Self::Decides => "decides again",
             Self::Dropped => "dropped",
             Self::Asks => "asks you",
+            Self::Nothing => "nothing",
         }
     }
 }
 
 impl Row {
+    pub(super) fn new(step: String, change: Change, fate: Fate) -> Self {
+        Self { step, change, parts: Vec::new(), was: None, fate, why: None, kept: 0, again: 0, unused: 0 }
+    }
+
+    /// How many results its fate is about.
+    fn counted(&self) -> usize {
+        match self.fate {
+            Fate::Kept => self.kept,
+            Fate::Again => self.again,
+            _ => self.kept + self.again + self.unused,
+        }
+    }
+
     /// The row as one line, without colours.
     pub fn line(&self) -> String {
         let parts = if self.parts.is_empty() { String::new() } else { format!(" ({})", self.parts.join(", ")) };
         let was = self.was.as_ref().map_or_else(String::new, |was| format!(" (was {was})"));
         let why = self.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        let counts = match (self.kept, self.again) {
-            (kept, again) if kept + again < 2 => String::new(),
-            (kept, 0) => format!(" ({kept} results)"),
-            (0, again) => format!(" ({again} results)"),
-            (kept, again) => format!(" ({again} of {} results)", kept + again),
+        let all = self.kept + self.again + self.unused;
+        let counts = match self.counted() {
+            _ if all < 2 => String::new(),
+            some if some < all => format!(" ({some} of {all} results)"),
+            _ => format!(" ({all} results)"),
         };
         let change = self.change.word();
         format!("{}: {change}{parts}{was} -> {}{counts}{why}", self.step, self.fate.words())

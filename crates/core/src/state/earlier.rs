@@ -20,6 +20,8 @@ pub(crate) struct Earlier {
     pub(crate) inside: Vec<Vec<StepNo>>,
     /// Which bodies and steps of the new plan are those of the old one.
     pub(crate) matches: Vec<BodyMatch>,
+    /// Steps that come from a step in another place.
+    pub(crate) moved: Vec<StepMatch>,
     /// What each step had been given: a hash by address.
     pub(crate) seen: IndexMap<String, String>,
     /// Steps whose results a person wants to keep.
@@ -38,22 +40,24 @@ impl Earlier {
     }
 
     /// How a step of a body belongs to a step of the old plan.
-    pub(crate) fn step_match(&self, new: BodyIx, old: BodyNo, step: StepIx) -> Option<&StepMatch> {
-        self.body_match(new, old)?.steps.iter().find(|entry| entry.new == step)
+    pub(crate) fn step_match(&self, body: &BodyInst, step: StepIx) -> Option<&StepMatch> {
+        let beside = body.from.and_then(|from| self.body_match(body.body, from));
+        let found = beside.and_then(|beside| beside.steps.iter().find(|entry| entry.new == step));
+        found.or_else(|| self.moved.iter().find(|entry| entry.new == step))
     }
 
     /// The step that a visit comes from: the visit with the same number, without those that were started over.
-    pub(crate) fn visit(&self, entry: &StepMatch, body: BodyNo, visit: u32) -> Option<StepNo> {
+    pub(crate) fn visit(&self, entry: &StepMatch, body: Option<BodyNo>, visit: u32) -> Option<StepNo> {
         let counts = |at: &&StepNo| {
             let step = &self.steps[at.at()];
             step.step == entry.old && !step.origin.superseded
         };
-        if entry.moved {
+        if self.moved.contains(entry) {
             let mut all = self.inside.iter().flatten().filter(counts);
             let only = all.next().filter(|_| visit == 1)?;
             return all.next().is_none().then_some(*only);
         }
-        self.inside.get(body.at())?.iter().filter(counts).nth(visit.checked_sub(1)? as usize).copied()
+        self.inside.get(body?.at())?.iter().filter(counts).nth(visit.checked_sub(1)? as usize).copied()
     }
 
     /// The body of a loop's item: of equal items, the one at the same place among them.

@@ -90,8 +90,8 @@ impl Apply<'_> {
     fn comes_from(&self, body: BodyNo, step: StepIx, visit: u32) -> Option<(StepNo, bool)> {
         let earlier = self.state.earlier.as_deref()?;
         let inst = self.state.body(body);
-        let entry = earlier.step_match(inst.body, inst.from?, step)?;
-        Some((earlier.visit(entry, inst.from?, visit)?, entry.changed))
+        let entry = earlier.step_match(inst, step)?;
+        Some((earlier.visit(entry, inst.from, visit)?, entry.changed))
     }
 
     fn comes_after(&self, body: BodyNo, step: StepIx) -> bool {
@@ -150,7 +150,7 @@ impl Apply<'_> {
         let inst = self.state.step(at);
         let body = self.state.body(inst.body);
         let old = earlier.steps.get(inst.origin.from?.at())?.clone();
-        Some((old, earlier.step_match(body.body, body.from?, inst.step)?.review))
+        Some((old, earlier.step_match(body, inst.step)?.review))
     }
 }
 
@@ -169,6 +169,7 @@ fn put_aside(state: &mut State, replaced: &PlanReplaced) -> Earlier {
         steps,
         inside,
         matches: replaced.bodies.clone(),
+        moved: replaced.moved.clone(),
         seen: replaced.seen.clone(),
         keep: replaced.keep.clone(),
         redo: replaced.redo.clone(),

@@ -7,6 +7,7 @@
 //! notification that is no longer open when its message is due is not sent.
 
 mod journal;
+mod link;
 mod rows;
 mod send;
 
@@ -195,6 +196,7 @@ impl Shared {
             None => rows::of_all(self).await?,
         };
         let mut is_looked_up = HashSet::new();
+        let rules = self.rules_with_link();
         for _ in 0..MESSAGES_MAX {
             let mut ledger = self.notified.lock().await;
             journal::refresh(self.store.as_ref(), &mut ledger).await?;
@@ -202,9 +204,8 @@ impl Shared {
                 continue;
             }
             self.add_unsent(&ledger, &mut pending, &mut is_looked_up).await?;
-            let rules = &self.options.notify;
             let now = self.clock.now_ms();
-            let look = Look { ledger: &ledger, rules, pending: &pending, is_full: runs.is_none(), now };
+            let look = Look { ledger: &ledger, rules: &rules, pending: &pending, is_full: runs.is_none(), now };
             match notification::next(look) {
                 NextNotice::Wait { until } => return Ok(until),
                 NextNotice::Drop { id } => {
@@ -224,6 +225,13 @@ impl Shared {
             }
         }
         Ok(Some(self.clock.now_ms()))
+    }
+
+    /// The settings, with the address of a running server if they name none.
+    fn rules_with_link(&self) -> NotifyRules {
+        let rules = self.options.notify.clone();
+        let link = rules.link.clone().or_else(|| link::of_server(&self.options.runs_dir));
+        NotifyRules { link, ..rules }
     }
 
     /// Adds the notifications of messages that are not sent yet, so that a look at some runs does not drop them.
@@ -289,7 +297,7 @@ impl Shared {
             run: None,
             step: None,
             command: Some("longhaul digest".to_owned()),
-            link: self.options.notify.link.clone(),
+            link: self.rules_with_link().link,
         };
         let mut ledger = self.notified.lock().await;
         journal::refresh(self.store.as_ref(), &mut ledger).await?;
