@@ -41,6 +41,7 @@ function Inbox({ questions }: { questions: Question[] }) {
   const [open, choose] = useState<string>();
   const [first] = questions;
   if (open === undefined && first) choose(keyOf(first));
+  if (open !== undefined && !first) choose(undefined);
   const list = useKeys(isWide ? choose : undefined);
   if (questions.length === 0) return <Nothing />;
   const chosen = questions.find((question) => keyOf(question) === open);
