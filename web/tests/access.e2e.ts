@@ -31,7 +31,6 @@ const PAGES = [
   "/workflows/broken",
   "/approvals",
   "/workers",
-  "/persisted",
   "/nowhere",
 ];
 

@@ -133,7 +133,6 @@ describe("a telephone", () => {
       "/workflows/release",
       "/approvals",
       "/workers",
-      "/persisted",
     ]) {
       await at.page.goto(at.server.url(path));
       await at.page.locator("main h1, main [role=list]").first().waitFor();

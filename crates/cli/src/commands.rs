@@ -29,6 +29,7 @@ mod schema;
 mod serve;
 mod shell;
 mod show;
+mod steer;
 mod store;
 mod tell;
 mod test;
@@ -109,6 +110,7 @@ enum Command {
     /// The run waits for the answer. `longhaul status RUN` shows the question and what kind of value it wants. After you answer, the step
     /// continues with the value. To send something that no step asks a person for, use `longhaul signal`.
     Answer(tell::Args),
+    Tell(steer::TellArgs),
     /// Send a named signal, with a value if you like, to a run
     ///
     /// The step of the run that has `wait: {event: NAME}` receives it and continues. If no such step waits yet, the run keeps the signal for it.
@@ -123,7 +125,15 @@ enum Command {
     /// `longhaul unpause RUN` continues it.
     Pause(tell::RunArgs),
     /// Continue a paused run
+    ///
+    /// At a limit, this drops the limit for the rest of the run. `longhaul budget RUN` raises it instead.
     Unpause(tell::RunArgs),
+    /// Stop a run: its running steps end, and no engine continues it
+    ///
+    /// `longhaul resume RUN` continues it at the same point: agents continue their conversation, other steps that were running start again. Ctrl-C
+    /// in `longhaul run` does the same.
+    Stop(tell::RunArgs),
+    Budget(steer::BudgetArgs),
     /// Run the failed steps of a run again
     ///
     /// Works on a failed or cancelled run. Finished steps keep their results.
@@ -187,10 +197,13 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Deny(args) => tell::run(&args, What::Deny),
         Command::Edit(args) => tell::run(&args, What::Edit),
         Command::Answer(args) => tell::run(&args, What::Answer),
+        Command::Tell(args) => steer::tell(&args),
+        Command::Budget(args) => steer::budget(&args),
         Command::Signal(args) => tell::run(&args, What::Signal),
         Command::Cancel(args) => tell::cancel(args),
         Command::Pause(args) => tell::whole(args, What::Pause),
         Command::Unpause(args) => tell::whole(args, What::Unpause),
+        Command::Stop(args) => tell::whole(args, What::Stop),
         Command::Retry(args) => tell::retry(&args),
         Command::Workers(args) => workers::run(&args),
         Command::Machines(args) => machines::run(args),

@@ -295,7 +295,7 @@ async fn next(signal: &mut Option<Signal>) {
 }
 
 /// Whether this process ignored a signal when it was started.
-fn ignores(kind: SignalKind) -> bool {
+pub(crate) fn ignores(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();

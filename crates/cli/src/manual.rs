@@ -11,7 +11,7 @@ use crate::{ui, width};
 const DAILY: [(&str, &[&str]); 4] = [
     ("Start work", &["init", "check", "run", "resume"]),
     ("See what happens", &["runs", "status", "watch", "logs", "digest", "ui"]),
-    ("Decide", &["approve", "deny", "answer", "cancel"]),
+    ("Decide", &["approve", "deny", "answer", "tell", "stop", "cancel"]),
     ("Learn", &["demo", "help"]),
 ];
 
@@ -19,7 +19,13 @@ const DAILY: [(&str, &[&str]); 4] = [
 const GROUPS: [(&str, &[&str]); 9] = [
     ("Start work", &["init", "new", "run", "resume", "retry", "fork"]),
     ("See what happens", &["runs", "status", "watch", "top", "logs", "events", "outputs", "digest", "notify"]),
-    ("Decide", &["approve", "deny", "edit", "answer", "signal", "pause", "unpause", "cancel", "consent", "trust"]),
+    (
+        "Decide",
+        &[
+            "approve", "deny", "edit", "answer", "tell", "signal", "pause", "unpause", "budget", "stop", "cancel",
+            "consent", "trust",
+        ],
+    ),
     (
         "Write workflows",
         &["list", "show", "graph", "check", "test", "explain", "fmt", "convert", "schema", "personas", "skills"],

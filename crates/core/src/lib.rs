@@ -3,6 +3,7 @@
 //! **Invariant:** nothing in this crate awaits, sleeps, or reads a clock, a file, a variable of the
 //! environment or a random number. Everything here is a value or a function of values.
 
+pub mod address;
 pub mod approval;
 pub mod catalog;
 pub mod compat;
@@ -23,6 +24,7 @@ pub mod policy;
 pub mod recovery;
 pub mod registry;
 pub mod rejection;
+pub mod replan;
 pub mod report;
 pub mod schema;
 pub mod state;

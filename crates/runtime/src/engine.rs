@@ -42,6 +42,7 @@ use crate::execute::secrets::Secrets;
 use crate::execute::shortage;
 use crate::fleet::membership::ClaimedTasks;
 use crate::run::approvals;
+use crate::run::attendance::Driving;
 use crate::run::awake::Awake;
 use crate::run::codec;
 use crate::run::damaged;
@@ -220,6 +221,7 @@ impl Engine {
             consent: Some(terms),
             forked: None,
             driver: request.driver,
+            source: None,
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(invalid(format!("`concurrency.group` cannot be rendered: {}", problem.0)));
@@ -347,6 +349,7 @@ impl Engine {
     ) -> Result<Idle, Error> {
         let news = self.shared.notifier.listen(run);
         let _renewing = self.keep_leases();
+        let _driving = Driving::note(&self.shared, run);
         let mut has_waited = false;
         loop {
             let (idle, state) = match self.until_idle(run, &stop).await {
@@ -362,7 +365,7 @@ impl Engine {
                 self.shared.notifier.forget(run);
                 return Ok(idle);
             };
-            if stop.is_cancelled() || !patient(&state) {
+            if stop.is_cancelled() || state.is_stopped() || !patient(&state) {
                 return Ok(idle);
             }
             let timer =

@@ -8,6 +8,8 @@ mod histories;
 mod loops;
 mod model_server;
 mod notifications;
+mod replan;
 mod sim;
 mod spec;
+mod standing;
 mod views;

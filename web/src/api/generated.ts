@@ -350,6 +350,14 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description The places in a run where a text was found. */
+        Found: {
+            /** @description Machines with files of the run that are not here. */
+            elsewhere?: string[];
+            found: components["schemas"]["Place2"][];
+            /** @description Whether there is more that was not searched or not returned. */
+            more: boolean;
+        };
         /** @description A plan as nodes and edges. */
         Graph: {
             /** @description The purpose of the workflow. */
@@ -494,16 +502,6 @@ export interface components {
              */
             usd?: number | null;
         };
-        /** @description A note about a run. */
-        Note: {
-            /** Format: int64 */
-            at: number;
-            path?: string | null;
-            run: string;
-            text: string;
-            word: string;
-            workflow: string;
-        };
         /** @description No arguments. */
         Nothing: Record<string, never>;
         /** @description A step that waits for a worker. */
@@ -546,12 +544,6 @@ export interface components {
             output: unknown;
             path: string;
         };
-        /** @description The notes of evaluations and routing. */
-        Persisted: {
-            gate_decisions: components["schemas"]["Note"][];
-            recommendations: components["schemas"]["Note"][];
-            transitions: components["schemas"]["Note"][];
-        };
         /**
          * @description The drawing and the places of its parts, for a client that draws by itself.
          *
@@ -567,6 +559,28 @@ export interface components {
         Place: {
             file: string;
             origin: string;
+        };
+        /** @description A place where a text was found. */
+        Place2: {
+            /** @description The text after the place. */
+            after: string;
+            /** Format: uint32 */
+            attempt: number;
+            /** @description The text before the place. */
+            before: string;
+            /**
+             * @description The file: `transcript`, `stdout` or `stderr`.
+             * @enum {string}
+             */
+            in: "transcript" | "stdout" | "stderr";
+            /**
+             * Format: uint64
+             * @description The number of the transcript entry, or of the line; from 0.
+             */
+            number: number;
+            path: components["schemas"]["StepPath"];
+            /** @description The text itself, as it is written there. */
+            text: string;
         };
         /** @description A node and its place. */
         Placed: {
@@ -621,6 +635,8 @@ export interface components {
             detail?: string | null;
             /** @description Findings about the workflow or its inputs. */
             diagnostics?: components["schemas"]["Diagnostic"][];
+            /** @description The places of the given value that do not fit. */
+            fields?: components["schemas"]["Violation"][];
             /** @description The command that was applied first, if there was one. */
             first?: components["schemas"]["First"] | null;
             /** @description The kind of rejection, if a command was rejected. */
@@ -1032,6 +1048,25 @@ export interface components {
             /** @description For an attempt: the worker that claimed it. */
             worker?: string | null;
         };
+        /** @description How many runs match, how they ended, and what they cost. */
+        Totals: {
+            /** Format: uint64 */
+            runs: number;
+            /** @description The number of runs with each status. */
+            statuses: {
+                [key: string]: number;
+            };
+            /**
+             * Format: uint64
+             * @description Tokens, read and written.
+             */
+            tokens: number;
+            /**
+             * Format: double
+             * @description Their cost so far, in US dollars.
+             */
+            usd: number;
+        };
         /** @description A part of a transcript. */
         Transcript: {
             entries: components["schemas"]["TranscriptEntry"][];
@@ -1144,6 +1179,13 @@ export interface components {
             usd: number;
             /** @description Whether some of the money is not known, and `usd` only the rest. */
             usd_unknown?: boolean;
+        };
+        /** @description A place of a value that violates a schema. */
+        Violation: {
+            /** @description The place, as a JSON pointer. It is empty for the whole value. */
+            at: string;
+            /** @description What is wrong there, as a sentence. */
+            message: string;
         };
         /** @description A worker. */
         Worker: {

@@ -2,21 +2,24 @@
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { address, get, getText } from "./client";
-import type { About, Artifact, Attempt, Json, Path, Persisted, PrintedPage, Questions, Roster, RunsPage, Workflow, WorkflowRow } from "./types";
+import type { About, Artifact, Attempt, Found, Json, Path, PrintedPage, Questions, Roster, RunsPage, Totals, Workflow, WorkflowRow } from "./types";
 
 export interface RunsFilter {
   status?: string[];
   workflow?: string;
   text?: string;
+  /** The first moment, and the moment after the last one. */
+  since?: number;
+  until?: number;
 }
 
 const RUNS_PAGE = 500;
 
-export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
+export const runsQuery = ({ status, workflow, text, since, until }: RunsFilter) =>
   infiniteQueryOptions({
-    queryKey: ["runs", { status, workflow, text }],
+    queryKey: ["runs", { status, workflow, text, since, until }],
     queryFn: ({ pageParam, signal }) =>
-      get<RunsPage>(address("/runs", { status, workflow, text, before: pageParam, limit: RUNS_PAGE }), signal),
+      get<RunsPage>(address("/runs", { status, workflow, text, since, until, before: pageParam, limit: RUNS_PAGE }), signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
     // The old data stays until the new answer arrives.
@@ -24,6 +27,14 @@ export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
     // The stream keeps it up to date.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
+  });
+
+export const totalsQuery = ({ status, workflow, text, since, until }: RunsFilter) =>
+  queryOptions({
+    queryKey: ["totals", { status, workflow, text, since, until }],
+    queryFn: ({ signal }) => get<Totals>(address("/totals", { status, workflow, text, since, until }), signal),
+    placeholderData: (before) => before,
+    staleTime: Infinity,
   });
 
 export const aboutQuery = queryOptions({
@@ -57,11 +68,6 @@ export const workersQuery = queryOptions({
   refetchInterval: WORKERS_AGAIN_MS,
 });
 
-export const persistedQuery = queryOptions({
-  queryKey: ["persisted"],
-  queryFn: ({ signal }) => get<Persisted>(address("/persisted"), signal),
-});
-
 /** `version`: a value that changes with the answer, such as the number of attempts and the status of the last one. */
 export const attemptsQuery = (run: string, path: Path, version: string) =>
   queryOptions({
@@ -80,6 +86,14 @@ export const printedQuery = (run: string, path: Path, attempt: number, stream: "
   queryOptions({
     queryKey: ["printed", run, path, attempt, stream],
     queryFn: ({ signal }) => get<PrintedPage>(address(`/runs/${run}/printed`, { path, attempt, stream }), signal),
+  });
+
+/** All transcripts and outputs of a run, or of one step. */
+export const searchQuery = (run: string, text: string, path?: Path) =>
+  queryOptions({
+    queryKey: ["search", run, path, text],
+    queryFn: ({ signal }) => get<Found>(address(`/runs/${run}/search`, { text, path }), signal),
+    enabled: text !== "",
   });
 
 export const artifactsQuery = (run: string) =>

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::waiting_for;
+use super::standing::{Standing, standing};
 use crate::Json;
 use crate::explain::explain;
 use crate::notification::{self, Notification, one_line};
@@ -68,6 +69,12 @@ pub struct Brief {
     /// The user or program that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
+    /// Whether a client makes the turns of its agents. Such a run needs no engine.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_hosted: bool,
+    /// Where it stands, as far as the journal knows; `None` if an earlier version wrote this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
     /// What people should hear about it now.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "readable")]
     pub notifications: Vec<Notification>,
@@ -82,6 +89,14 @@ pub struct Brief {
     pub at_least: bool,
 }
 
+impl Brief {
+    /// Where a run with this status stands, as far as the journal knows.
+    pub fn standing_of(&self, status: &str) -> Standing {
+        let of_row = || Standing::of_row(status, self.line.waits.as_deref(), self.line.message.as_deref());
+        self.standing.clone().unwrap_or_else(of_row)
+    }
+}
+
 /// Leaves out what another version wrote and this one cannot read.
 fn readable<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Notification>, D::Error> {
     let written: Vec<Json> = Deserialize::deserialize(from)?;
@@ -89,7 +104,7 @@ fn readable<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Notificatio
 }
 
 /// The summary of a run.
-pub fn brief(plan: &Plan, state: &State) -> Brief {
+pub fn brief(run: &str, plan: &Plan, state: &State) -> Brief {
     let (started, finished) = (state.started.as_ref(), state.finished.as_ref());
     let is_still = state.open_attempts().next().is_none() && finished.is_none();
     let line = RunLine {
@@ -108,6 +123,8 @@ pub fn brief(plan: &Plan, state: &State) -> Brief {
         attempts: state.tried,
         asks: Some(if finished.is_some() { 0 } else { state.questions().count() as u64 }),
         owner: started.and_then(|started| started.owner.clone()),
+        is_hosted: state.is_hosted(),
+        standing: Some(standing(run, plan, state)),
         notifications: notification::open(plan, state),
         outputs: finished.filter(|finished| !finished.outputs.is_empty()).map(|finished| in_a_line(&finished.outputs)),
         commit: state.placement.carried.as_ref().map(|carried| carried.commit.clone()).filter(|_| finished.is_some()),
@@ -140,7 +157,7 @@ fn start_of(value: &Json) -> String {
 
 /// Only for a run that waits or is paused: between two steps there is no reason to show.
 fn first_reason(plan: &Plan, state: &State) -> Option<String> {
-    let stands = matches!(state.status_in(plan), RunStatus::Waiting | RunStatus::Paused);
+    let stands = matches!(state.status_in(plan), RunStatus::Waiting | RunStatus::Paused | RunStatus::Stopped);
     stands.then(|| explain(plan, state).into_iter().next())?.map(|why| why.text)
 }
 

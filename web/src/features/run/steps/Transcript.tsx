@@ -3,6 +3,7 @@
 import { useEffect, useMemo } from "react";
 import type { Path } from "../../../api/types";
 import { Fold } from "../../../ui/Fold";
+import { Markdown } from "../../../ui/markdown/Markdown";
 import { inJson, Text } from "../../../ui/Value";
 import { useWatched } from "../state/useRun";
 import { type Block, blocks, type ToolUse } from "./blocks";
@@ -28,7 +29,11 @@ export function Transcript({ path, attempt }: { path: Path; attempt: number }) {
 function Said({ block }: { block: Block }) {
   switch (block.kind) {
     case "text":
-      return <p className={styles.said}>{block.text}</p>;
+      return (
+        <div className={styles.said}>
+          <Markdown text={block.text} />
+        </div>
+      );
     case "notice":
       return <p className={styles.notice}>{block.text}</p>;
     case "thinking":
