@@ -1,6 +1,8 @@
 // Maps addresses to pages.
 
-import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { createRootRoute, createRoute, createRouter, Navigate, redirect } from "@tanstack/react-router";
+import { questionsQuery } from "./api/queries";
 import { ApprovalsPage } from "./features/approvals/ApprovalsPage";
 import { type RunSearch, readRunSearch, RunPage } from "./features/run/RunPage";
 import { RunsPage } from "./features/runs/RunsPage";
@@ -20,6 +22,13 @@ const home = createRoute({
     throw redirect({ to: "/runs" });
   },
 });
+
+const login = createRoute({ getParentRoute: () => root, path: "/login", component: LoginPage });
+
+/** The server shows this address to a browser whose token was wrong. A user who is signed in all the same goes to the runs. */
+function LoginPage() {
+  return useQuery(questionsQuery).data && <Navigate to="/runs" replace />;
+}
 
 const runs = createRoute({
   getParentRoute: () => root,
@@ -47,7 +56,7 @@ const approvals = createRoute({ getParentRoute: () => root, path: "/approvals", 
 const workers = createRoute({ getParentRoute: () => root, path: "/workers", component: WorkersPage });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, runs, run, workflows, workflow, approvals, workers]),
+  routeTree: root.addChildren([home, login, runs, run, workflows, workflow, approvals, workers]),
   scrollRestoration: true,
 });
 

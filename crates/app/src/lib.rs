@@ -7,6 +7,7 @@
 
 pub mod bootstrap;
 pub mod command;
+pub mod digest;
 pub mod open_store;
 pub mod outcome;
 pub mod start;

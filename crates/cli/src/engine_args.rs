@@ -8,6 +8,7 @@ use longhaul_app::bootstrap::{self, AgentChoice, Opening, WorkerChoice};
 use longhaul_app::{open_store, workflow};
 use longhaul_config::SCRIPTED;
 use longhaul_core::id::RunId;
+use longhaul_core::notification::Zone;
 use longhaul_project::{Disk, Project, Settings, identity, place};
 use longhaul_runtime::{Collector, Engine, Startable, Wanted};
 use longhaul_store::StoreAddress;
@@ -232,6 +233,23 @@ pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
     }
 }
 
+/// Notifies people of runs that wait for them or end. Prints a line about the runs of this process, unless it is
+/// quiet.
+pub(crate) async fn notified(engine: &Engine, stop: &CancellationToken, quiet: bool) {
+    let say = |line: &str| {
+        if !quiet {
+            ui::say(ui::clean(line));
+        }
+    };
+    engine.keep_notified(stop.clone(), &say).await;
+}
+
+/// The time zone of the settings around the current folder.
+pub(crate) fn zone() -> Zone {
+    let settings = Project::current().and_then(|project| Settings::of(&project));
+    settings.map_or_else(|_| Zone::utc(), |settings| settings.notify.zone)
+}
+
 /// Deletes runs that ended long ago, if the settings say so.
 pub(crate) async fn kept_small(engine: &Engine, stop: &CancellationToken) -> Result<()> {
     let retention = Settings::of(&Project::current()?)?.retention;
@@ -277,7 +295,7 @@ async fn next(signal: &mut Option<Signal>) {
 }
 
 /// Whether this process ignored a signal when it was started.
-fn ignores(kind: SignalKind) -> bool {
+pub(crate) fn ignores(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();

@@ -4,6 +4,7 @@
 
 mod attempts;
 mod brief;
+mod budget;
 mod cost;
 mod critical;
 mod forecast;
@@ -11,12 +12,14 @@ mod hosted;
 mod questions;
 mod run;
 pub mod shown;
+mod standing;
 mod step;
 mod timeline;
 mod trace;
 
 pub use attempts::{Attempt, attempts};
 pub use brief::{Brief, RunLine, brief};
+pub use budget::{Budget, Used, budget};
 pub use cost::{Cost, Limit, Spent, cost};
 pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};
@@ -24,6 +27,7 @@ pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, output
 pub use questions::{Asked, questions};
 pub(crate) use questions::{progress, shown};
 pub use run::{Progress, Run, run};
+pub use standing::{Standing, StandingWord, answer_command, standing};
 pub use step::{AtWork, StepView, steps};
 pub use timeline::{Spanned, TimelineSpan, timeline};
 pub use trace::{Trace, Traced, trace};

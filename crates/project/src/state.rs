@@ -49,6 +49,17 @@ pub fn project_of(folder: &Path) -> Option<PathBuf> {
     recorded(folder)
 }
 
+/// All state folders of this user, each with its project.
+pub fn all() -> Result<Vec<(PathBuf, PathBuf)>> {
+    let home = home()?;
+    verify(&home)?;
+    let folders = std::fs::read_dir(&home).into_iter().flatten().flatten();
+    // A link is a second name of a folder beside it.
+    let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
+    let owned = folders.filter(|folder| verify(folder).is_ok());
+    Ok(owned.filter_map(|folder| Some((recorded(&folder)?, folder))).collect())
+}
+
 /// The folder of all state folders.
 fn home() -> Result<PathBuf> {
     let base = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());

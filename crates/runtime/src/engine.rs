@@ -18,6 +18,7 @@ use longhaul_core::decide::{Planner, group};
 use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunStarted, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
+use longhaul_core::notification::NotifyLedger;
 use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan, Unit};
@@ -41,6 +42,7 @@ use crate::execute::secrets::Secrets;
 use crate::execute::shortage;
 use crate::fleet::membership::ClaimedTasks;
 use crate::run::approvals;
+use crate::run::attendance::Driving;
 use crate::run::awake::Awake;
 use crate::run::codec;
 use crate::run::damaged;
@@ -51,6 +53,7 @@ use crate::run::message::Message;
 use crate::run::notifier::{self, Notifier};
 use crate::run::run_loop::{self, Idle, Loaded};
 use crate::services::consent;
+use crate::services::notifications;
 use crate::services::registry;
 use crate::services::upkeep;
 
@@ -135,6 +138,8 @@ pub(crate) struct Shared {
     pub(crate) ledger: Mutex<Ledger>,
     /// The part of the registry that this engine has read so far.
     pub(crate) registry: Mutex<Registry>,
+    /// The notifications that this engine has read so far.
+    pub(crate) notified: Mutex<NotifyLedger>,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -156,6 +161,7 @@ impl Engine {
             secrets: Secrets::of(&options),
             ledger: Mutex::default(),
             registry: Mutex::default(),
+            notified: Mutex::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -212,6 +218,7 @@ impl Engine {
             consent: Some(terms),
             forked: None,
             driver: request.driver,
+            source: None,
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(invalid(format!("`concurrency.group` cannot be rendered: {}", problem.0)));
@@ -339,6 +346,7 @@ impl Engine {
     ) -> Result<Idle, Error> {
         let news = self.shared.notifier.listen(run);
         let _renewing = self.keep_leases();
+        let _driving = Driving::note(&self.shared, run);
         let mut has_waited = false;
         loop {
             let (idle, state) = match self.until_idle(run, &stop).await {
@@ -354,7 +362,7 @@ impl Engine {
                 self.shared.notifier.forget(run);
                 return Ok(idle);
             };
-            if stop.is_cancelled() || !patient(&state) {
+            if stop.is_cancelled() || state.is_stopped() || !patient(&state) {
                 return Ok(idle);
             }
             let timer =
@@ -456,7 +464,7 @@ impl Engine {
 }
 
 /// Journals of Longhaul itself, which are not runs.
-const JOURNALS: [&str; 3] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP];
+const JOURNALS: [&str; 4] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP, notifications::NOTIFY];
 
 fn is_run(row: &RunRow) -> bool {
     !row.run.is_reserved()

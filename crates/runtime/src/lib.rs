@@ -11,13 +11,15 @@ mod hosted;
 mod run;
 mod services;
 
-pub use clock::{Clock, System, clock_of};
+pub use clock::{Clock, System, clock_of, local_time};
 pub use engine::{Engine, EngineEvent, EngineOptions, Error, StartRequest, TranscriptLine};
+pub use execute::kinds::notify::desktop::has_desktop;
 pub use fleet::import::settle;
 pub use fleet::membership::Membership;
 pub use fleet::roster::{HeldTask, OpenTask, Present, Roster};
 pub use hosted::{HandedStep, Heartbeat, HostStatus, HostedWork, PATIENCE, Submission};
 pub use run::approvals::key_of;
+pub use run::attendance::Attendance;
 pub use run::command::{Applied, Follow};
 pub use run::damaged::Readable;
 pub use run::fork::ForkRequest;

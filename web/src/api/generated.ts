@@ -635,6 +635,8 @@ export interface components {
             detail?: string | null;
             /** @description Findings about the workflow or its inputs. */
             diagnostics?: components["schemas"]["Diagnostic"][];
+            /** @description The places of the given value that do not fit. */
+            fields?: components["schemas"]["Violation"][];
             /** @description The command that was applied first, if there was one. */
             first?: components["schemas"]["First"] | null;
             /** @description The kind of rejection, if a command was rejected. */
@@ -1177,6 +1179,13 @@ export interface components {
             usd: number;
             /** @description Whether some of the money is not known, and `usd` only the rest. */
             usd_unknown?: boolean;
+        };
+        /** @description A place of a value that violates a schema. */
+        Violation: {
+            /** @description The place, as a JSON pointer. It is empty for the whole value. */
+            at: string;
+            /** @description What is wrong there, as a sentence. */
+            message: string;
         };
         /** @description A worker. */
         Worker: {

@@ -3,6 +3,7 @@
 import { type InfiniteData, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type RunsFilter } from "./queries";
+import { tellRow } from "./rows";
 import { type Connection, listenToList } from "./stream";
 import type { RunRow, RunsPage } from "./types";
 
@@ -25,6 +26,7 @@ export function useFeed(): Connection {
       on: {
         run: (data) => {
           const row = data as RunRow;
+          tellRow(row);
           rows.set(row.run, row);
           flush();
           sum();

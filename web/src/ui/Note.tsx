@@ -15,7 +15,6 @@ export function Note({ tone, children, role }: { tone: Tone; children: ReactNode
 
 export function ErrorNote({ error }: { error: Error }) {
   const problem = error instanceof ApiError ? error.problem : undefined;
-  if (problem?.status === 401) return <SignIn />;
   return (
     <Note tone="bad" role="alert">
       <strong>{error.message}</strong>
@@ -27,18 +26,6 @@ export function ErrorNote({ error }: { error: Error }) {
         </p>
       ))}
       {problem?.code && <p className="quiet mono">longhaul explain {problem.code}</p>}
-    </Note>
-  );
-}
-
-function SignIn() {
-  return (
-    <Note tone="wait" role="alert">
-      <strong>You are not signed in.</strong>
-      <p>
-        Open the address that the server printed when it started; it ends in <code>/login?token=…</code>. Or run{" "}
-        <code>longhaul ui</code> where it runs. This browser then stays signed in.
-      </p>
     </Note>
   );
 }

@@ -4,10 +4,11 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
-use longhaul_app::{App, StartOrder, workflow};
+use longhaul_app::{App, RunCommand, StartOrder, workflow};
 use longhaul_core::Json;
 use longhaul_core::decide::group;
 use longhaul_core::event::{Driver, RunTrigger};
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
 use crate::engine_args::{self, AgentArgs, EngineArgs};
+use crate::leaving::{self, Leave};
 use crate::printer::{OutputMode, RunPrinter};
 use crate::screen::terminal;
 use crate::screen::watch::Watch;
@@ -33,7 +35,7 @@ const WAITING: u8 = 3;
 
 /// Run a workflow here, and show its progress
 ///
-/// Ctrl-C stops the run; `longhaul resume` continues it at the same point. Exit codes: 0 the run succeeded, 1 it failed or was
+/// Ctrl-C stops the run: no engine continues it until `longhaul resume`. Exit codes: 0 the run succeeded, 1 it failed or was
 /// cancelled, 3 it waits for a person or a limit paused it, and nobody is at the terminal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -131,6 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let (run, shown) = match known {
             Some(run) => {
                 let shown = engine.load(&run).await?.state.seq;
+                resumed(&engine, &run).await?;
                 (run, shown)
             }
             // For people, the line that names the run replaces the first event.
@@ -182,9 +185,18 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
         if engine.is_over(&run).await? {
             return over(&run, &state);
         }
+        resumed(&engine, &run).await?;
         let shown = engine.before_commands(&run).await?;
         foreground(&engine, &run, args.manner.manner(), shown).await
     })
+}
+
+/// Resumes a run that somebody stopped.
+async fn resumed(engine: &Engine, run: &RunId) -> Result<()> {
+    if engine.load(run).await?.state.is_stopped() {
+        App::new(engine.clone()).command_within(run, RunCommand::Resume, &identity::caller(), Duration::ZERO).await?;
+    }
+    Ok(())
 }
 
 /// Reports a run that cannot continue; the exit code is that of the run.
@@ -224,11 +236,11 @@ fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
 /// the terminal.
 async fn foreground(engine: &Engine, run: &RunId, manner: OutputMode, after: u64) -> Result<ExitCode> {
     let stop = CancellationToken::new();
-    let idle = show(engine, run, Showing { manner, attended: is_attended(), after }, &stop).await?;
+    let (idle, left) = show(engine, run, Showing { manner, attended: is_attended(), after }, &stop).await?;
     if manner == OutputMode::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
         ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
     }
-    conclude(engine, run, &idle, &stop).await
+    conclude(engine, run, &idle, left).await
 }
 
 /// What `show` prints of a run.
@@ -242,22 +254,48 @@ pub(super) struct Showing {
     pub(super) after: u64,
 }
 
-/// The same, without a message about the result.
-pub(super) async fn show(engine: &Engine, run: &RunId, showing: Showing, stop: &CancellationToken) -> Result<Idle> {
+/// The same, without a message about the result. Also returns how this process was asked to leave, if it was.
+pub(super) async fn show(
+    engine: &Engine,
+    run: &RunId,
+    showing: Showing,
+    stop: &CancellationToken,
+) -> Result<(Idle, Option<Leave>)> {
     let Showing { manner, attended, after } = showing;
     let shown = CancellationToken::new();
-    engine_args::stop_on_signals(stop.clone())?;
+    let (leave, mut requests) = leaving::requests()?;
     let showing = if manner == OutputMode::Tree {
         let watch = Watch::new(engine.clone(), run.clone(), "stop");
-        tokio::spawn(watch.drive(engine.pulse(), shown.clone(), stop.clone()))
+        tokio::spawn(watch.drive(engine.pulse(), shown.clone(), leave.clone()))
     } else {
         ui::say(format!("run {run}"));
         let onlooker = RunPrinter::new(engine.clone(), run.clone(), manner, after);
         tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
     };
-    let idle = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree }).await;
+    let driving = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree });
+    let left = Cell::new(None);
+    let idle = notifying(engine, run, async {
+        tokio::select! {
+            idle = driving => idle,
+            never = leaving::serve(engine, run, &mut requests, stop, &left) => match never {},
+        }
+    })
+    .await;
     shown.cancel();
     showing.await?;
+    Ok((idle?, left.get()))
+}
+
+/// Sends notifications about a run while it is driven, and the last ones before this process ends.
+async fn notifying<T>(engine: &Engine, run: &RunId, driven: impl Future<Output = T>) -> T {
+    let over = CancellationToken::new();
+    let driven = async {
+        let idle = driven.await;
+        over.cancel();
+        idle
+    };
+    let (idle, ()) = tokio::join!(driven, engine.keep_notified(over.clone(), &|_| {}));
+    engine.notify_now(run).await;
     idle
 }
 
@@ -310,25 +348,52 @@ fn only_people_wait(state: &State) -> bool {
     state.waiting().next().is_some() && state.open_attempts().next().is_none() && state.waiting().all(outside)
 }
 
-async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &CancellationToken) -> Result<ExitCode> {
+/// Says what becomes of a run that was left before its end.
+fn stopped(run: &RunId, state: &State, left: Option<Leave>) -> ExitCode {
+    let by = state.stopped.as_ref().and_then(|stop| stop.by.as_deref());
+    match (state.is_stopped(), left) {
+        (true, Some(_)) => ui::say(format!("stopped; continue with: longhaul resume {run}")),
+        (true, None) => {
+            let by = by.map_or_else(String::new, |by| format!(" by {}", diagnostic::plain(by)));
+            ui::say(format!("{run} was stopped{by}; continue with: longhaul resume {run}"));
+        }
+        (false, _) => ui::say(format!(
+            "{run} is not stopped, but no engine is running it here any more; a worker continues it, or: longhaul resume {run}"
+        )),
+    }
+    ExitCode::from(if left.is_some() { engine_args::PARKED } else { WAITING })
+}
+
+/// The command that raises a limit. A limit that no command raises can only be dropped.
+fn raising(run: &RunId, limit: &str) -> String {
+    match limit {
+        "usd" => format!("longhaul budget {run} --usd +5"),
+        "tokens" => format!("longhaul budget {run} --tokens +100000"),
+        "steps" => format!("longhaul budget {run} --steps +50"),
+        "duration" => format!("longhaul budget {run} --duration +2h"),
+        _ => format!("longhaul unpause {run}"),
+    }
+}
+
+async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>) -> Result<ExitCode> {
     match idle {
         Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
         Idle::Finished(_) => Ok(ExitCode::FAILURE),
-        Idle::Waiting { .. } if stop.is_cancelled() => {
-            ui::say(format!("stopped; continue with: longhaul resume {run}"));
-            Ok(ExitCode::from(engine_args::PARKED))
-        }
         Idle::Waiting { .. } => {
             let state = engine.load(run).await?.state;
+            if state.is_stopped() || left.is_some() {
+                return Ok(stopped(run, &state, left));
+            }
             if state.paused {
-                let limit = state
-                    .account
-                    .limits_reached
-                    .last()
-                    .map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
-                ui::say(format!(
-                    "{run} is paused{limit}; let it continue: longhaul unpause {run}; then: longhaul resume {run}"
-                ));
+                ui::say(match state.paused_at_limit() {
+                    Some(limit) => format!(
+                        "{run} is paused at the limit on {limit}; raise it: {}; then: longhaul resume {run}",
+                        raising(run, limit)
+                    ),
+                    None => {
+                        format!("{run} is paused; let it continue: longhaul unpause {run}; then: longhaul resume {run}")
+                    }
+                });
                 return Ok(ExitCode::from(WAITING));
             }
             let asked = state.questions().count();

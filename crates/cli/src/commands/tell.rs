@@ -1,4 +1,4 @@
-//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`, `leave`: sends a
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `stop`, `retry`, `leave`: sends a
 //! message to a run.
 
 use std::process::ExitCode;
@@ -92,6 +92,7 @@ pub(crate) enum What {
     Cancel,
     Pause,
     Unpause,
+    Stop,
     Leave,
 }
 
@@ -153,7 +154,7 @@ pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
 }
 
 /// Prints the result of a command.
-fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> {
+pub(super) fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> {
     match applied {
         Ok(applied) if json => ui::print_json(&CommandOutcome::of(&applied))?,
         Ok(applied) => ui::say(outcome::sentence(&applied)),
@@ -193,6 +194,7 @@ fn command(args: &Args, what: What, value: Option<Json>) -> Result<RunCommand> {
         What::Cancel => RunCommand::Cancel { reason: args.reason.clone() },
         What::Pause => RunCommand::Pause,
         What::Unpause => RunCommand::Unpause,
+        What::Stop => RunCommand::Stop,
         What::Leave => RunCommand::Abandon,
     })
 }

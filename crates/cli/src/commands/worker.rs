@@ -73,7 +73,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let pulse = engine.pulse();
         let said = told(args, &engine, pulse, &over);
         let (traced, kept_small) = (engine_args::traced(&engine, &stop), engine_args::kept_small(&engine, &stop));
-        tokio::join!(work, times, traced, kept_small, said).0?;
+        let notified = engine_args::notified(&engine, &stop, args.quiet);
+        tokio::join!(work, times, traced, kept_small, notified, said).0?;
         ui::say("stopped; no step is running here any more");
         Ok(ExitCode::SUCCESS)
     })

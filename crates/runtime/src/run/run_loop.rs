@@ -193,6 +193,9 @@ impl Runner {
         if owed.mail || self.may_claim_more().await? {
             return Ok(None);
         }
+        if self.loaded.state.is_stopped() {
+            return self.park(std::mem::take(&mut owed.ended)).await.map(Some);
+        }
         if self.open.is_empty() {
             let is_queued = self.loaded.state.queued().next().is_some();
             self.shared.notifier.set_foreign(&self.run, is_queued || self.waits_for_others());

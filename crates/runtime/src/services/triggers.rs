@@ -158,11 +158,11 @@ struct Crowd {
     runs: Vec<String>,
 }
 
-/// Whether a run is working or will continue by itself. A run that is paused or waits only for people is not.
+/// Whether a run is working or will continue by itself. A run that is paused or stopped, or waits only for people is not.
 fn is_at_work(state: &State) -> bool {
     let only_people = state.waiting().next().is_some() && state.waiting().all(|step| step.asks().is_some());
     let is_idle = only_people && state.status() == RunStatus::Waiting;
-    !state.paused && !is_idle
+    !state.paused && !state.is_stopped() && !is_idle
 }
 
 fn wanted(armed: &Armed) -> Wanted<'_> {

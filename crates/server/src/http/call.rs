@@ -165,6 +165,13 @@ impl Reply {
         Self((status, [(header::CONTENT_TYPE, kind)], bytes.into()).into_response())
     }
 
+    /// Replies with a page of the dashboard.
+    pub(super) fn page(path: &str, headers: &HeaderMap, status: StatusCode) -> Self {
+        let mut response = super::pages::page(path, headers);
+        *response.status_mut() = status;
+        Self(response)
+    }
+
     /// Replies with a status only.
     pub(super) fn status(status: StatusCode) -> Self {
         Self(status.into_response())

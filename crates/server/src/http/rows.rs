@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use longhaul_core::origin::{Origin, SOME_RUN};
 use longhaul_core::status::RunStatus;
-use longhaul_core::view::{Brief, RunLine};
-use longhaul_runtime::{Engine, Error};
+use longhaul_core::view::{Brief, RunLine, Standing};
+use longhaul_runtime::{Attendance, Engine, Error};
 use longhaul_store::{Query, RunRow};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,6 +29,8 @@ pub struct Row {
     pub status: String,
     /// The time of the last event, in milliseconds since 1970.
     pub updated_at: i64,
+    /// Where it stands: running, stopped, waiting for a person or a time, without an engine, or over.
+    pub standing: Standing,
     /// Other facts in short.
     pub summary: RunLine,
     /// The run that started it.
@@ -40,12 +42,22 @@ pub struct Row {
     /// The number of open questions; `None` if an earlier version wrote the row.
     #[serde(skip)]
     pub(super) asks: Option<u64>,
+    /// Whether a client makes the turns of its agents.
+    #[serde(skip)]
+    is_hosted: bool,
     /// The numbers of tokens and of attempts.
     #[serde(skip)]
     pub(super) spent: (u64, u64),
 }
 
-/// The row of a run in lists.
+/// The row of a run in lists, with whether an engine is there for it.
+pub fn attended_row(listed: &RunRow, attendance: &Attendance) -> Row {
+    let row = row(listed);
+    let is_attended = row.is_hosted || attendance.has(&listed.run);
+    Row { standing: row.standing.clone().attended(&row.run, is_attended), ..row }
+}
+
+/// The row of a run in lists, as far as the journal knows.
 pub fn row(row: &RunRow) -> Row {
     let brief: Brief = serde_json::from_str(&row.head.summary).unwrap_or_default();
     let above = brief.owner.as_ref().and_then(|owner| owner.inside.first()).filter(|run| *run != SOME_RUN);
@@ -55,6 +67,8 @@ pub fn row(row: &RunRow) -> Row {
         status: row.head.status.clone(),
         updated_at: row.updated_ms,
         parent: row.head.parent.as_ref().map(ToString::to_string).or_else(|| above.cloned()),
+        standing: brief.standing_of(&row.head.status),
+        is_hosted: brief.is_hosted,
         asks: brief.asks,
         spent: (brief.tokens, brief.attempts),
         summary: brief.line,
@@ -163,6 +177,8 @@ pub(super) async fn totals(call: Call) -> Result<Reply, Problem> {
 
 /// Runs that match, at most `limit`.
 async fn found(engine: &Engine, query: Query, text: Option<&str>, limit: usize) -> Result<Vec<Row>, Error> {
+    let attendance = engine.attendance().await?;
+    let row = |listed: &RunRow| attended_row(listed, &attendance);
     let Some(text) = text else {
         return Ok(engine.list(Query { limit, ..query }).await?.iter().map(row).collect());
     };

@@ -138,6 +138,17 @@ pub(super) static ROUTES: &[Route] = &[
         .takes(shape::<tell::Nothing>)
         .gives(TOLD),
     Route::post(
+        "/api/v1/runs/{run}/stop",
+        Role(Operator),
+        "Stop a run: no engine continues it until somebody resumes it",
+        calls!(tell::stop),
+    )
+    .takes(shape::<tell::Nothing>)
+    .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/resume", Role(Operator), "Let a stopped run continue", calls!(tell::resume))
+        .takes(shape::<tell::Nothing>)
+        .gives(TOLD),
+    Route::post(
         "/api/v1/runs/{run}/retry",
         Role(Operator),
         "Start a failed or cancelled run again",
@@ -147,6 +158,12 @@ pub(super) static ROUTES: &[Route] = &[
     .gives(TOLD),
     Route::post("/api/v1/runs/{run}/signal", Role(Operator), "Send a signal to a run", calls!(tell::signal))
         .takes(shape::<tell::Signal>)
+        .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/tell", Role(Operator), "Tell the agent of a step something", calls!(tell::tell))
+        .takes(shape::<tell::Tell>)
+        .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/budget", Role(Operator), "Change the limits of a run", calls!(tell::budget))
+        .takes(shape::<tell::Budget>)
         .gives(TOLD),
     Route::post("/api/v1/runs/{run}/answer", Role(Operator), "Answer a question", calls!(answer::answer))
         .takes(shape::<answer::Answering>)

@@ -12,6 +12,7 @@ import { Tabs } from "../../ui/Tabs";
 import { useNow } from "../../ui/useNow";
 import { useRest } from "../../ui/useRest";
 import { useWide } from "../../ui/useWide";
+import { Title } from "../../ui/Title";
 import { Outcomes } from "../approvals/Outcomes";
 import { QuestionCard } from "../approvals/QuestionCard";
 import { LivePicture } from "./graph/LivePicture";
@@ -83,7 +84,7 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
   return (
     <LookedAt value={view}>
       <section aria-labelledby="run" className={styles.page}>
-        <title>{`${fold.head.status}: ${fold.head.task || fold.head.workflow} · Longhaul`}</title>
+        <Title text={`${fold.head.status}: ${fold.head.task || fold.head.workflow}`} />
         <Header head={fold.head} />
         <div className={styles.columns} data-wide={chosen === "timeline"}>
           <div className={styles.left}>

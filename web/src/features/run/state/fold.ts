@@ -32,6 +32,7 @@ export class Fold {
   /** Whether the server knows more than the applied events. */
   stale = false;
   paused: boolean;
+  stopped: boolean;
   /** Steps with an open attempt, and steps that wait. */
   readonly open = new Set<Path>();
   readonly waiting = new Map<Path, Awaited>();
@@ -44,6 +45,7 @@ export class Fold {
     this.questions = questions;
     this.spans = new Spans(timeline);
     this.paused = snapshot.status === "paused";
+    this.stopped = snapshot.status === "stopped";
     this.take(steps, "");
     for (const path of head.current ?? []) this.open.add(path);
   }
@@ -91,7 +93,7 @@ export class Fold {
   private settle(): void {
     if (this.head.ended_at !== undefined) return;
     const busy = this.open.size > 0 || this.waiting.size === 0;
-    const status = this.paused ? "paused" : busy ? "running" : "waiting";
+    const status = this.stopped ? "stopped" : this.paused ? "paused" : busy ? "running" : "waiting";
     const waiting_for = [...new Set(this.waiting.values())];
     Object.assign(this.head, { status, current: [...this.open], waiting_for: waiting_for.length ? waiting_for : undefined });
   }

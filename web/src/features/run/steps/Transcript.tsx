@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "react";
 import type { Path } from "../../../api/types";
 import { Fold } from "../../../ui/Fold";
 import { TailBox } from "../../../ui/TailBox";
+import { Markdown } from "../../../ui/markdown/Markdown";
 import { inJson, Text } from "../../../ui/Value";
 import { useWatched } from "../state/useRun";
 import { type Block, blocks, type ToolUse } from "./blocks";
@@ -32,7 +33,11 @@ export function Transcript({ path, attempt, going = false }: { path: Path; attem
 function Said({ block }: { block: Block }) {
   switch (block.kind) {
     case "text":
-      return <p className={styles.said}>{block.text}</p>;
+      return (
+        <div className={styles.said}>
+          <Markdown text={block.text} />
+        </div>
+      );
     case "notice":
       return <p className={styles.notice}>{block.text}</p>;
     case "thinking":
