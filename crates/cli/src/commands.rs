@@ -35,6 +35,7 @@ mod tell;
 mod test;
 mod triggers;
 mod trust;
+mod up;
 mod versions;
 mod watch;
 mod worker;
@@ -142,6 +143,7 @@ enum Command {
     Registry(registry::Args),
     Triggers(triggers::Args),
     Fork(worker::ForkArgs),
+    Up(up::Args),
     Worker(worker::Args),
     Workers(workers::Args),
     Machines(machines::Args),
@@ -211,6 +213,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Registry(args) => registry::run(&args),
         Command::Triggers(args) => triggers::run(&args),
         Command::Fork(args) => worker::fork(&args),
+        Command::Up(args) => up::run(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Serve(args) => serve::run(&args),

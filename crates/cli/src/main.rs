@@ -4,6 +4,7 @@
 //! another caller was first), 2 the command was wrong (unknown command, no such file), 75 try again later.
 
 mod answering;
+mod background;
 mod commands;
 mod demo;
 mod engine_args;

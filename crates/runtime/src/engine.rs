@@ -134,6 +134,8 @@ pub(crate) struct Shared {
     pub(crate) turns: Turns,
     pub(crate) taken: ClaimedTasks,
     pub(crate) secrets: Secrets,
+    /// Cancelled when this engine leaves its runs to another one; see [`Engine::drain`].
+    pub(crate) draining: CancellationToken,
     /// The consents that this engine has read so far.
     pub(crate) ledger: Mutex<Ledger>,
     /// The part of the registry that this engine has read so far.
@@ -165,6 +167,7 @@ impl Engine {
             registry: Mutex::default(),
             notified: Mutex::default(),
             since_ms: clock.now_ms(),
+            draining: CancellationToken::new(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -365,7 +368,7 @@ impl Engine {
                 self.shared.notifier.forget(run);
                 return Ok(idle);
             };
-            if stop.is_cancelled() || state.is_stopped() || !patient(&state) {
+            if stop.is_cancelled() || self.is_draining() || state.is_stopped() || !patient(&state) {
                 return Ok(idle);
             }
             let timer =
@@ -375,6 +378,7 @@ impl Engine {
             let pause = timer.into_iter().chain(others).chain([LOOK_ANYWAY]).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
+                () = self.shared.draining.cancelled() => return Ok(idle),
                 () = news.notified() => {}
                 () = self.moved_by_others(run, state.seq) => {}
                 () = tokio::time::sleep(pause.unwrap_or(LOOK_ANYWAY)) => {}
@@ -424,6 +428,17 @@ impl Engine {
     /// The login that opened the store. With a login, an engine can only do [`Engine::work`].
     pub fn login(&self) -> Option<&str> {
         self.shared.store.scope().map(longhaul_store::LoginScope::login)
+    }
+
+    /// Leaves all runs to another engine: decides nothing more, and waits only for attempts that would not outlive this
+    /// process. Agents under a shim continue; the process must end right after, and another engine attaches to them.
+    pub fn drain(&self) {
+        self.shared.draining.cancel();
+    }
+
+    /// Whether this engine leaves its runs to another one.
+    pub fn is_draining(&self) -> bool {
+        self.shared.draining.is_cancelled()
     }
 
     /// Renews the leases of this engine until the handle is dropped.
