@@ -145,7 +145,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             ui::print_line(&run)?;
             return Ok(ExitCode::SUCCESS);
         }
-        foreground(&engine, &run, args.manner.manner(), shown).await
+        let ended = foreground(&engine, &run, args.manner.manner(), shown).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
 }
 
@@ -180,11 +182,23 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
         let run = engine.find(&args.run).await?;
         let state = engine.load(&run).await?.state;
         if engine.is_over(&run).await? {
-            return over(&run, &state);
+            let ended = over(&run, &state)?;
+            hint(args.manner, &args.engine, &engine, &run).await?;
+            return Ok(ended);
         }
         let shown = engine.before_commands(&run).await?;
-        foreground(&engine, &run, args.manner.manner(), shown).await
+        let ended = foreground(&engine, &run, args.manner.manner(), shown).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
+}
+
+/// After a failure: says that the file behind the run has changed.
+async fn hint(manner: MannerArgs, args: &EngineArgs, engine: &Engine, run: &RunId) -> Result<()> {
+    if !manner.json && engine.load(run).await?.state.has_failed() {
+        super::runs::say_changed(args, engine, run).await;
+    }
+    Ok(())
 }
 
 /// Reports a run that cannot continue; the exit code is that of the run.

@@ -9,6 +9,7 @@
 mod first;
 mod follow;
 mod posted;
+mod replan;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,7 @@ use crate::run::run_loop::{self, Loaded, moved_on};
 use crate::services::consent;
 
 pub use follow::Follow;
+pub use replan::{ReplanRequest, settled};
 
 /// How often to decide a command again because others changed the run. After that, the command goes to the inbox for
 /// the engine.
@@ -143,6 +145,7 @@ fn told(event: &Event) -> Option<(&'static str, Option<&StepPath>, Option<&str>)
         Event::Paused { by } => ("paused", None, by.as_deref()),
         Event::Unpaused { by } => ("unpaused", None, by.as_deref()),
         Event::Reopened { by, .. } => ("restarted", None, by.as_deref()),
+        Event::PlanReplaced(replaced) => ("restarted", None, replaced.by.as_deref()),
         Event::ConsentRevoked { by } => ("revoked", None, by.as_deref()),
         Event::HostLeft { by, .. } => ("abandoned", None, by.as_deref()),
         Event::RunFinished { .. } => ("cancelled", None, None),

@@ -62,7 +62,7 @@ fn precedes(message: &Message, event: &Event) -> bool {
         (Message::Answer { path, .. }, Event::Answered { path: of, .. }) => path == of,
         (Message::Pause { .. }, Event::Paused { .. }) => true,
         (Message::Unpause { .. }, Event::Unpaused { .. }) => true,
-        (Message::Retry { .. }, Event::Reopened { .. }) => true,
+        (Message::Retry { .. }, Event::Reopened { .. } | Event::PlanReplaced(_)) => true,
         (Message::Cancel { .. }, Event::CancelRequested { .. }) => true,
         _ => false,
     }
