@@ -4,9 +4,12 @@
 //! another caller was first), 2 the command was wrong (unknown command, no such file), 75 try again later.
 
 mod answering;
+mod asking;
 mod background;
 mod commands;
+mod comparison;
 mod demo;
+mod editor;
 mod engine_args;
 mod format_event;
 mod identity;

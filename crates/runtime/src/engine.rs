@@ -15,7 +15,7 @@ use longhaul_agents::process::{self, Guard};
 use longhaul_core::Json;
 use longhaul_core::consent::Ledger;
 use longhaul_core::decide::{Planner, group};
-use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunStarted, RunTrigger};
+use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunSource, RunStarted, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::notification::NotifyLedger;
@@ -110,6 +110,35 @@ pub struct StartRequest {
     pub workflow_dir: PathBuf,
     /// The driver of its agents' turns: the engine or a client.
     pub driver: Driver,
+    /// The text that the plan was made from.
+    pub source: Option<SourceText>,
+}
+
+/// The text that a plan was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceText {
+    /// The file, where there is one.
+    pub file: Option<String>,
+    /// The text.
+    pub text: String,
+    /// The dialect, if the caller chose one.
+    pub dialect: Option<String>,
+    /// Whether the text was edited for the run alone, so that it is not the one in the file.
+    pub edited: bool,
+}
+
+impl SourceText {
+    /// The blob of the text, and what the journal says about it.
+    pub(crate) fn kept(&self) -> (Blob, RunSource) {
+        let blob = Blob::new(self.text.clone().into_bytes());
+        let source = RunSource {
+            file: self.file.clone(),
+            text: blob.hash.to_string(),
+            dialect: self.dialect.clone(),
+            edited: self.edited,
+        };
+        (blob, source)
+    }
 }
 
 /// Drives the runs of a store.
@@ -211,6 +240,7 @@ impl Engine {
         let run = request.run.clone().unwrap_or_else(|| new_run_id(self.shared.clock.now_ms()));
         let text = serde_json::to_string(plan).map_err(Error::encoding)?;
         let blob = Blob::new(text.into_bytes());
+        let source = request.source.as_ref().map(SourceText::kept);
         let started = RunStarted {
             workflow: plan.main().name.clone(),
             plan: blob.hash.to_string(),
@@ -224,7 +254,7 @@ impl Engine {
             consent: Some(terms),
             forked: None,
             driver: request.driver,
-            source: None,
+            source: source.as_ref().map(|(_, source)| Box::new(source.clone())),
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(invalid(format!("`concurrency.group` cannot be rendered: {}", problem.0)));
@@ -246,7 +276,10 @@ impl Engine {
             planner,
             &state,
             &[envelope],
-            crate::run::record::Extras { blobs: vec![blob], ..Default::default() },
+            crate::run::record::Extras {
+                blobs: [blob].into_iter().chain(source.map(|(text, _)| text)).collect(),
+                ..Default::default()
+            },
         )
         .await?;
         self.shared.artifacts.write_run(&run, &state);
@@ -460,6 +493,17 @@ impl Engine {
         self.shared.notifier.tell(run);
     }
 
+    /// The text that a run's plan was made from; `None` if an earlier version started the run.
+    pub async fn source(&self, run: &RunId) -> Result<Option<SourceText>, Error> {
+        let Some(started) = self.load(run).await?.state.started else { return Ok(None) };
+        let Some(source) = started.source else { return Ok(None) };
+        let hash: Hash = source.text.parse().map_err(|_| Error::Damaged(format!("`{}` is not a text", source.text)))?;
+        let bytes = self.shared.store.blob(hash).await?;
+        let bytes = bytes.ok_or_else(|| Error::Damaged("the text of the workflow is missing".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|error| Error::Damaged(error.to_string()))?;
+        Ok(Some(SourceText { file: source.file, text, dialect: source.dialect, edited: source.edited }))
+    }
+
     /// One run, as lists show it.
     pub async fn row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         Ok(self.shared.store.run(run).await?.filter(is_run))
@@ -556,7 +600,7 @@ impl Shared {
 }
 
 /// The inputs with their defaults. Checks each one against its schema.
-fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
+pub(crate) fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
     let unit = plan.main();
     let mut inputs = IndexMap::new();
     for (name, input) in &unit.inputs {

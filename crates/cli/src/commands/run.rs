@@ -154,7 +154,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             return in_background(args, &run).await;
         }
         let to = background_order(&args.engine, &args.agents)?;
-        foreground(&engine, &run, (args.manner.manner(), shown), &to).await
+        let ended = foreground(&engine, &run, (args.manner.manner(), shown), &to).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
 }
 
@@ -237,12 +239,16 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
         let run = engine.find(&args.run).await?;
         let state = engine.load(&run).await?.state;
         if engine.is_over(&run).await? {
-            return over(&run, &state);
+            let ended = over(&run, &state)?;
+            hint(args.manner, &args.engine, &engine, &run).await?;
+            return Ok(ended);
         }
         resumed(&engine, &run).await?;
         let shown = engine.before_commands(&run).await?;
         let to = background_order(&args.engine, &args.agents)?;
-        foreground(&engine, &run, (args.manner.manner(), shown), &to).await
+        let ended = foreground(&engine, &run, (args.manner.manner(), shown), &to).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
 }
 
@@ -250,6 +256,14 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
 async fn resumed(engine: &Engine, run: &RunId) -> Result<()> {
     if engine.load(run).await?.state.is_stopped() {
         App::new(engine.clone()).command_within(run, RunCommand::Resume, &identity::caller(), Duration::ZERO).await?;
+    }
+    Ok(())
+}
+
+/// After a failure: says that the file behind the run has changed.
+async fn hint(manner: MannerArgs, args: &EngineArgs, engine: &Engine, run: &RunId) -> Result<()> {
+    if !manner.json && engine.load(run).await?.state.has_failed() {
+        super::runs::say_changed(args, engine, run).await;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use longhaul_app::{App, ChangedFile};
 use longhaul_core::duration::format_ms;
 use longhaul_core::event::{Envelope, Event, QuestionKind};
 use longhaul_core::explain::moment;
@@ -146,6 +147,7 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
             page["steps"] = json!(steps);
             page["questions"] = json!(view::questions(plan, &loaded.state));
             page["cost"] = json!(view::cost(plan, &loaded.state));
+            page["changed_file"] = json!(changed_file(&args.engine, &engine, &run).await.map(|changed| changed.file));
             ui::print_json(&page)?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -165,6 +167,9 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
         }
         for line in unsent(&engine, &run).await? {
             page.push_str(&format!("  {line}\n"));
+        }
+        if let Some(changed) = changed_file(&args.engine, &engine, &run).await {
+            page.push_str(&format!("  {}\n", changed.sentence(&run)));
         }
         ui::deliver(&page, None)?;
         Ok(ExitCode::SUCCESS)
@@ -194,6 +199,23 @@ async fn unsent(engine: &Engine, run: &RunId) -> Result<Vec<String>> {
         })
     });
     Ok(failed.collect())
+}
+
+/// Says that the file behind a failed run has changed, and gives the command.
+pub(super) async fn say_changed(args: &EngineArgs, engine: &Engine, run: &RunId) {
+    if let Some(changed) = changed_file(args, engine, run).await {
+        ui::say(changed.sentence(run));
+    }
+}
+
+/// The file behind a run, if it has changed and the run could continue with it. This is only a hint, so a problem is no error.
+pub(super) async fn changed_file(args: &EngineArgs, engine: &Engine, run: &RunId) -> Option<ChangedFile> {
+    let state = engine.load(run).await.ok()?.state;
+    if state.status() == RunStatus::Succeeded {
+        return None;
+    }
+    let disk = engine_args::disk(args).ok()?;
+    App::new(engine.clone()).changed_file(&disk, run).await.ok().flatten()
 }
 
 /// The command that answers a question.

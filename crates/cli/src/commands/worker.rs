@@ -1,10 +1,9 @@
-//! `longhaul worker`: runs every run that has work. `longhaul fork`: starts a new run from an old one.
+//! `longhaul worker`: runs every run that has work.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use longhaul_app::{App, Forking};
 use longhaul_core::id::RunId;
 use longhaul_runtime::{Engine, EngineEvent, Wanted};
 use tokio::sync::broadcast::Receiver;
@@ -12,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::background::leash;
 use crate::engine_args::{self, AgentArgs, EngineArgs, WorkerArgs};
+use crate::ui;
 use crate::worker_log::WorkerLog;
-use crate::{identity, inputs, ui};
 
 /// Run queued and waiting runs, and fire schedules, until stopped
 #[derive(Debug, clap::Args)]
@@ -119,43 +118,4 @@ fn standing(args: &Args, engine: &Engine) -> Result<String> {
         engine_args::store_name(&args.engine)?,
         engine.labels().join(", ")
     ))
-}
-
-/// Start a new run from a step of an earlier one
-///
-/// The steps before that step keep their results.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ForkArgs {
-    /// The id of the run, or its first characters
-    run: String,
-    /// The first step to run again
-    #[arg(long, value_name = "STEP")]
-    at: String,
-    /// A changed input, as NAME=VALUE
-    #[arg(long, short, value_name = "NAME=VALUE")]
-    input: Vec<String>,
-    #[command(flatten)]
-    engine: EngineArgs,
-    /// Print as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
-    engine_args::block_on(async {
-        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
-        let run = engine.find(&args.run).await?;
-        let at = args.at.parse().map_err(anyhow::Error::msg)?;
-        let loaded = engine.load(&run).await?;
-        let inputs = inputs::read(&args.input, Some(&loaded.plan.0))?;
-        let forking = Forking { at: Some(at), inputs, ..Forking::default() };
-        let forked = App::new(engine.clone()).fork(&run, forking, &identity::caller()).await?;
-        if args.json {
-            ui::print_json(&serde_json::json!({"run": forked, "from": run}))?;
-        } else {
-            ui::print_line(&forked)?;
-            ui::say(format!("continue with: longhaul resume {forked}"));
-        }
-        Ok(ExitCode::SUCCESS)
-    })
 }
