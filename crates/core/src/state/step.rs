@@ -159,6 +159,11 @@ impl StepInst {
         self.answered.as_deref().map(|answered| &answered.answer)
     }
 
+    /// The items of a `for_each`, once they are known.
+    pub fn items(&self) -> &[Json] {
+        &self.container.items
+    }
+
     /// The lease of the client that has taken its attempt.
     pub fn lease(&self) -> Option<&HostedLease> {
         match &self.phase {
