@@ -44,7 +44,13 @@ pub struct StepInst {
     pub(crate) container: Container,
     /// How its agent recovered from failures.
     pub recovery: Option<Box<Recovery>>,
+    /// Tools that its agents called and may not use, each once.
+    #[serde(default)]
+    pub denied: Vec<String>,
 }
+
+/// How many denied tools a step remembers; the journal has the rest.
+const DENIED_MAX: usize = 20;
 
 /// What a step has come to, as far as it has.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -107,6 +113,14 @@ impl StepInst {
             outcome: StepOutcome::default(),
             container: Container::default(),
             recovery: None,
+            denied: Vec::new(),
+        }
+    }
+
+    /// Notes a tool that its agent may not use.
+    pub(crate) fn tool_denied(&mut self, tool: &str) {
+        if self.denied.len() < DENIED_MAX && !self.denied.iter().any(|known| known == tool) {
+            self.denied.push(tool.to_owned());
         }
     }
 
