@@ -2,7 +2,7 @@
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { address, get, getText } from "./client";
-import type { About, Artifact, Attempt, Found, Json, Path, PrintedPage, Questions, Roster, RunsPage, Totals, Workflow, WorkflowRow } from "./types";
+import type { About, Artifact, Attempt, Found, Json, Path, Questions, Roster, RunsPage, Totals, Workflow, WorkflowRow } from "./types";
 
 export interface RunsFilter {
   status?: string[];
@@ -29,6 +29,13 @@ export const runsQuery = ({ status, workflow, text, since, until }: RunsFilter) 
     refetchOnWindowFocus: false,
   });
 
+/** The line of one run in lists. */
+export const rowQuery = (run: string) =>
+  queryOptions({
+    queryKey: ["row", run],
+    queryFn: async ({ signal }) => (await get<RunsPage>(address("/runs", { id: run, limit: 5 }), signal)).runs.find((row) => row.run === run) ?? null,
+  });
+
 export const totalsQuery = ({ status, workflow, text, since, until }: RunsFilter) =>
   queryOptions({
     queryKey: ["totals", { status, workflow, text, since, until }],
@@ -43,7 +50,11 @@ export const aboutQuery = queryOptions({
   staleTime: Infinity,
 });
 
+/** Values of workflows and agents. They may have a field `__proto__`, which the comparison with the last answer would lose. */
+const FOREIGN = { structuralSharing: false } as const;
+
 export const questionsQuery = queryOptions({
+  ...FOREIGN,
   queryKey: ["questions"],
   queryFn: ({ signal }) => get<Questions>(address("/questions"), signal),
 });
@@ -55,6 +66,7 @@ export const workflowsQuery = queryOptions({
 
 export const workflowQuery = (name: string) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["workflow", name],
     queryFn: ({ signal }) => get<Workflow>(address(`/workflows/${encodeURIComponent(name)}`), signal),
   });
@@ -71,6 +83,7 @@ export const workersQuery = queryOptions({
 /** `version`: a value that changes with the answer, such as the number of attempts and the status of the last one. */
 export const attemptsQuery = (run: string, path: Path, version: string) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["attempts", run, path, version],
     queryFn: ({ signal }) => get<{ attempts: Attempt[] }>(address(`/runs/${run}/attempts`, { path }), signal),
     placeholderData: (before) => before,
@@ -78,14 +91,9 @@ export const attemptsQuery = (run: string, path: Path, version: string) =>
 
 export const outputQuery = (run: string, path: Path) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["output", run, path],
     queryFn: ({ signal }) => get<{ output: Json }>(address(`/runs/${run}/output`, { path }), signal),
-  });
-
-export const printedQuery = (run: string, path: Path, attempt: number, stream: "stdout" | "stderr") =>
-  queryOptions({
-    queryKey: ["printed", run, path, attempt, stream],
-    queryFn: ({ signal }) => get<PrintedPage>(address(`/runs/${run}/printed`, { path, attempt, stream }), signal),
   });
 
 /** All transcripts and outputs of a run, or of one step. */
