@@ -9,6 +9,7 @@ pub mod bootstrap;
 pub mod command;
 pub mod open_store;
 pub mod outcome;
+mod same_folder;
 pub mod start;
 pub mod workflow;
 

@@ -12,7 +12,7 @@ mod run;
 mod services;
 
 pub use clock::{Clock, System, clock_of};
-pub use engine::{Engine, EngineEvent, EngineOptions, Error, StartRequest, TranscriptLine};
+pub use engine::{Engine, EngineEvent, EngineOptions, Error, StartRequest, TranscriptLine, check_inputs};
 pub use fleet::import::settle;
 pub use fleet::membership::Membership;
 pub use fleet::roster::{HeldTask, OpenTask, Present, Roster};
@@ -27,4 +27,4 @@ pub use run::run_loop::{Idle, Loaded};
 pub use services::consent::{Recorded, RunConsent};
 pub use services::registry::{Decided, registry_of};
 pub use services::traces::Collector;
-pub use services::triggers::{Find, Startable, Wanted};
+pub use services::triggers::{Find, Fired, Startable, Wanted};

@@ -8,15 +8,17 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
 use longhaul_app::{App, StartOrder, workflow};
+use longhaul_config::SameFolder;
 use longhaul_core::Json;
 use longhaul_core::decide::group;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{OnExceed, Outcome, Plan};
+use longhaul_core::rejection::Rejection;
 use longhaul_core::state::{State, StepInst};
 use longhaul_core::status::RunStatus;
 use longhaul_lang::diagnostic;
-use longhaul_project::{Disk, Project, WorkflowEntry, WorkflowOrigin};
+use longhaul_project::{Disk, Project, Settings, WorkflowEntry, WorkflowOrigin};
 use longhaul_runtime::{Engine, Idle};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -113,6 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if report.has_errors() {
         return super::refuse(&report);
     }
+    let reads_task = report.workflows.iter().any(|workflow| workflow.reads_task);
     let Ok(startable) = workflow::planned(&entry, report) else { bail!("there is nothing to run") };
     engine_args::block_on(async {
         let engine = engine_args::open(&args.engine, &args.agents)?;
@@ -130,13 +133,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         };
         let (run, shown) = match known {
             Some(run) => {
-                let shown = engine.load(&run).await?.state.seq;
-                (run, shown)
+                let state = engine.load(&run).await?.state;
+                is_the_same(&run, &state, &startable.plan, &args.task)?;
+                (run, state.seq)
             }
             // For people, the line that names the run replaces the first event.
             None => {
                 engine_args::warn_of_no_project(&engine)?;
                 let app = App::new(engine.clone());
+                if reads_task && args.task.trim().is_empty() {
+                    ui::say(without_task(&args.workflow));
+                }
+                same_folder(&app, &startable.plan).await?;
                 (app.start(&startable, order, &identity::caller()).await?, u64::from(!args.manner.json))
             }
         };
@@ -147,6 +155,50 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         }
         foreground(&engine, &run, args.manner.manner(), shown).await
     })
+}
+
+/// Refuses to continue a run of another workflow or another task.
+fn is_the_same(run: &RunId, state: &State, plan: &Plan, task: &str) -> Result<()> {
+    let Some(started) = &state.started else { return Ok(()) };
+    let remedy = "choose another --run-id, or start a new run with --fresh";
+    let (is, wanted) = (&started.workflow, &plan.main().name);
+    if is != wanted {
+        let why = format!("`{run}` is a run of `{}`, not of `{wanted}`", diagnostic::plain(is));
+        return Err(Rejection::conflict(why).say(remedy).into());
+    }
+    if !task.is_empty() && task != started.task {
+        return Err(Rejection::conflict(format!("`{run}` was started with another task")).say(remedy).into());
+    }
+    Ok(())
+}
+
+/// The warning about a workflow that reads a task and gets none.
+fn without_task(workflow: &str) -> String {
+    format!(
+        "warning: the workflow reads `task`, and none was given, so it is empty; give one: longhaul run {workflow} \"TASK\""
+    )
+}
+
+/// Warns about other runs that edit files of this folder, or refuses to start beside them.
+async fn same_folder(app: &App, plan: &Plan) -> Result<()> {
+    let project = Project::current()?;
+    let setting = Settings::of(&project)?.same_folder.unwrap_or_default();
+    if setting == SameFolder::Allow {
+        return Ok(());
+    }
+    let others = app.editing_beside(plan, &project.root).await?;
+    let Some((first, workflow)) = others.first() else { return Ok(()) };
+    let more = if others.len() > 1 { format!(" (and {} more)", others.len() - 1) } else { String::new() };
+    let workflow = diagnostic::plain(workflow);
+    let why = format!("`{first}`{more} ({workflow}) also edits files in {}", project.root.display());
+    let remedy = format!(
+        "wait until it is over, stop it (longhaul cancel {first}), or start this run in another checkout (git worktree add)"
+    );
+    if setting == SameFolder::Refuse {
+        return Err(Rejection::conflict(why).say(remedy).into());
+    }
+    ui::say(format!("warning: {why}; the changes will mix: {remedy}"));
+    Ok(())
 }
 
 /// Says that a workflow of the project hides another one with the same name.

@@ -22,6 +22,7 @@ const TOP: &[&str] = &[
     "prices",
     "retention",
     "roles",
+    "same_folder",
     "sandboxed",
     "store",
     "values",
