@@ -39,6 +39,10 @@ pub enum RunCommand {
     Pause,
     /// Start new steps again.
     Unpause,
+    /// Stop the run, until somebody resumes it.
+    Stop,
+    /// Let a stopped run continue.
+    Resume,
     /// Start the run again after a failure.
     Retry {
         /// The first step to run again; `None` means the steps that failed.
@@ -94,6 +98,8 @@ impl RunCommand {
             Self::Cancel { reason } => Message::Cancel { reason, by },
             Self::Pause => Message::Pause { by },
             Self::Unpause => Message::Unpause { by },
+            Self::Stop => Message::Stop { by },
+            Self::Resume => Message::Resume { by },
             Self::Retry { from } => Message::Retry { from, by },
             Self::Tell { step, text } => {
                 let path = step.parse().map_err(|why| Rejection::invalid(format!("`{step}` is not a step: {why}")))?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct CommandOutcome {
     /// The run it changed.
     pub run: String,
-    /// `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `told`, `changed`, `cancelled`, `paused`, `unpaused`, `restarted`, `abandoned`.
+    /// `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `told`, `changed`, `cancelled`, `paused`, `unpaused`, `stopped`, `resumed`, `restarted`, `abandoned`.
     pub outcome: String,
     /// The step that the command is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub struct CommandOutcome {
     pub at: i64,
     /// The event that records it; 0 while it is only stored.
     pub seq: u64,
-    /// How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`,
+    /// How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `stopped`, `client`, `succeeded`, `failed`,
     /// `cancelled`, `stored`.
     pub then: String,
     /// Why the run ended, if it did.
@@ -72,6 +72,10 @@ pub fn sentence(applied: &Applied) -> String {
         }
         ("paused", Follow::Paused) => "Paused. Nothing new starts.".to_owned(),
         (_, Follow::Paused) => format!("{done}. The run is paused; continue with: longhaul unpause {run}"),
+        ("stopped", Follow::Stopped) => {
+            format!("Stopped. No engine continues it; continue with: longhaul resume {run}")
+        }
+        (_, Follow::Stopped) => format!("{done}. The run is stopped; continue with: longhaul resume {run}"),
         ("cancelled", Follow::Continues) => "Cancelled. The engine stops what is running.".to_owned(),
         ("cancelled", Follow::Finished { .. }) => "Cancelled. The run is over.".to_owned(),
         (_, Follow::Continues) => format!("{done}. The run continues."),
@@ -94,6 +98,7 @@ fn heard(run: &RunId, then: &Follow) -> String {
         Follow::NeedsEngine => format!("{next}. No engine is running it; continue with: longhaul resume {run}"),
         Follow::Waits => format!("{next}. The run waits; longhaul status {run} shows for what."),
         Follow::Paused => format!("{next}. The run is paused; continue with: longhaul unpause {run}"),
+        Follow::Stopped => format!("{next}. The run is stopped; continue with: longhaul resume {run}"),
         Follow::Continues | Follow::Client | Follow::Finished { .. } | Follow::Stored => {
             format!("{next}; if it answers before that, it gets another turn.")
         }

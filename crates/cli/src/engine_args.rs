@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use longhaul_app::bootstrap::{self, AgentChoice, Opening, WorkerChoice};
 use longhaul_app::{open_store, workflow};
 use longhaul_config::SCRIPTED;
+use longhaul_core::notification::Zone;
 use longhaul_project::{Disk, Project, Settings, identity, place};
 use longhaul_runtime::{Collector, Engine, Fired, Startable, Wanted};
 use longhaul_store::StoreAddress;
@@ -69,6 +70,19 @@ impl AgentArgs {
     /// The scripted agent with these replies, whatever the environment says.
     pub(crate) fn scripted(replies: PathBuf) -> Self {
         Self { agent: Some(SCRIPTED.to_owned()), script: Some(replies), slots: 16, no_cache: false }
+    }
+}
+
+impl AgentArgs {
+    /// The same as options of a command. A path keeps its meaning in another folder.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let Self { agent, script, slots, no_cache } = self;
+        let absolute =
+            |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+        let agent = agent.iter().flat_map(|agent| ["--agent".to_owned(), agent.clone()]);
+        let script = script.iter().flat_map(|script| ["--script".to_owned(), absolute(script)]);
+        let slots = (*slots > 0).then(|| format!("--slots={slots}"));
+        agent.chain(script).chain(slots).chain(no_cache.then(|| "--no-cache".to_owned())).collect()
     }
 }
 
@@ -236,6 +250,23 @@ pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
     }
 }
 
+/// Notifies people of runs that wait for them or end. Prints a line about the runs of this process, unless it is
+/// quiet.
+pub(crate) async fn notified(engine: &Engine, stop: &CancellationToken, quiet: bool) {
+    let say = |line: &str| {
+        if !quiet {
+            ui::say(ui::clean(line));
+        }
+    };
+    engine.keep_notified(stop.clone(), &say).await;
+}
+
+/// The time zone of the settings around the current folder.
+pub(crate) fn zone() -> Zone {
+    let settings = Project::current().and_then(|project| Settings::of(&project));
+    settings.map_or_else(|_| Zone::utc(), |settings| settings.notify.zone)
+}
+
 /// Deletes runs that ended long ago, if the settings say so.
 pub(crate) async fn kept_small(engine: &Engine, stop: &CancellationToken) -> Result<()> {
     let retention = Settings::of(&Project::current()?)?.retention;
@@ -281,7 +312,7 @@ async fn next(signal: &mut Option<Signal>) {
 }
 
 /// Whether this process ignored a signal when it was started.
-fn ignores(kind: SignalKind) -> bool {
+pub(crate) fn ignores(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();

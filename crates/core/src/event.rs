@@ -9,6 +9,7 @@ mod budget;
 mod context;
 mod machine;
 mod question;
+mod replace;
 mod run;
 mod step;
 
@@ -29,6 +30,7 @@ pub use budget::{Amount, BudgetChange};
 pub use context::{RunContext, RunTrigger, TriggerKind};
 pub use machine::{Carried, OnHostLost};
 pub use question::{Answer, QuestionKind};
+pub use replace::{BodyMatch, PlanReplaced, RunSource, StepMatch};
 pub use run::{Driver, RunStarted};
 pub use step::{End, Ended, Skip};
 
@@ -496,6 +498,18 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
+    /// Somebody stopped the run: its attempts end, and no engine continues it until somebody resumes it.
+    RunStopped {
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// Somebody resumed a stopped run.
+    RunResumed {
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// A failed or cancelled run starts again; finished steps keep their results.
     Reopened {
         /// From this step on; without one, from whatever failed.
@@ -504,6 +518,16 @@ pub enum Event {
         /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+    },
+    /// The run continues with another plan. Every step starts over; results that still hold are kept, each with an event of its own.
+    PlanReplaced(Box<PlanReplaced>),
+    /// A step keeps the result that it had under the plan before.
+    ResultKept {
+        /// The step.
+        path: StepPath,
+        /// The address that it had before, if that was another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<StepPath>,
     },
     /// The run is over.
     RunFinished {

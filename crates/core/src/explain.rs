@@ -48,6 +48,13 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     if state.cancelling {
         say(format!("the run is being cancelled; {} still running", steps(open)));
     }
+    if let Some(stop) = state.stopped.as_ref().filter(|_| !state.cancelling) {
+        let by = stop.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+        say(format!(
+            "the run was stopped{by} at {}; no engine continues it until `longhaul resume`",
+            moment(stop.at / 1000 * 1000)
+        ));
+    }
     if state.paused {
         say(match &state.placement.lost {
             Some(missed) => format!(
@@ -67,7 +74,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         });
     }
     let ready = state.ready();
-    if ready > 0 && !state.paused && !state.cancelling {
+    if ready > 0 && !state.paused && state.stopped.is_none() && !state.cancelling {
         let slots = crate::decide::permits(plan);
         let set_aside = state.reserved() != crate::event::Usage::default();
         say(match (state.at_once() >= slots as usize, set_aside) {

@@ -7,6 +7,7 @@
 mod agents;
 mod fleet;
 mod gates;
+mod notify;
 mod own;
 mod retention;
 mod tools;
@@ -21,6 +22,7 @@ use longhaul_config::{
     Backends, Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, Retention, SameFolder, SecretSetting,
     ToolServer, Values,
 };
+use longhaul_core::notification::NotifyRules;
 use longhaul_core::policy::Authority;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
@@ -60,12 +62,16 @@ pub struct Settings {
     pub same_folder: Option<SameFolder>,
     /// The settings about several workers.
     pub fleet: Fleet,
+    /// Who is notified of what, and when.
+    pub notify: NotifyRules,
     /// How long finished runs stay.
     pub retention: Retention,
     /// Limits of values.
     pub values: Values,
     /// Whether a file has set the size of values.
     is_sized: bool,
+    /// The keys of `[notify]` that a file has set.
+    notified: Vec<String>,
 }
 
 impl Settings {
@@ -87,6 +93,9 @@ impl Settings {
         if own::has_channels(&text) && !is_trusted() {
             settings.warn(&own, own::without_channels(&mut text));
         }
+        if notify::is_in(&text) && !is_trusted() {
+            settings.warn(&own, notify::without(&mut text));
+        }
         let origin = Origin { folder: own.parent().unwrap_or(Path::new("")), may_all: &is_trusted };
         settings.add(&text, origin).with_context(|| own.display().to_string())?;
         settings.tools.values_mut().for_each(|server| server.is_checkout = true);
@@ -95,6 +104,8 @@ impl Settings {
             settings.add(text, origin).with_context(|| file.display().to_string())?;
         }
         tools::add_shared(&disk::text_if_any(&project.root.join(".mcp.json")), &mut settings.tools);
+        let strange = notify::finish(&mut settings.notify, &settings.notified, &settings.channels);
+        settings.warnings.extend(strange);
         let without_effect = settings.fleet.without_effect(&project.root, &settings.backends);
         settings.warnings.extend(without_effect);
         settings.unknown_agents = agents::unknown(&settings.backends);
@@ -158,6 +169,7 @@ impl Settings {
         values::add(document, &mut self.values, &mut self.is_sized)?;
         gates::add(document, &mut self.gates)?;
         fleet::add(document, &mut self.fleet)?;
+        notify::add(document, &mut self.notify, &mut self.notified)?;
         retention::add(document, folder, &mut self.retention)?;
         tools::add(document, Origin { folder, may_all }, &mut self.tools)?;
         agents::add(document, folder, &mut self.backends)?;
@@ -206,6 +218,7 @@ pub(crate) fn needs_trust(text: &str) -> bool {
     let Ok(document) = text.parse::<DocumentMut>() else { return false };
     document.contains_key("store")
         || own::has_channels(&document)
+        || notify::is_in(&document)
         || agents::sensitive(&document).is_some()
         || gates::sensitive(&document).is_some()
         || tools::sensitive(&document).is_some()

@@ -144,6 +144,11 @@ impl Witness {
             }
             Event::RunFinished { .. } => self.finished = true,
             Event::Reopened { .. } => self.finished = false,
+            Event::PlanReplaced(_) => {
+                self.finished = false;
+                self.open.clear();
+                self.agents.start_over();
+            }
             _ => {}
         }
         Ok(())
@@ -183,10 +188,15 @@ impl Witness {
 
 /// Whether an event can happen in a finished run.
 fn follows_an_end(event: &Event) -> bool {
-    use Event::{BudgetChanged, OnFailureEnded, OnFailureStarted, Refused, Reopened};
+    use Event::{BudgetChanged, OnFailureEnded, OnFailureStarted, PlanReplaced, Refused, Reopened};
     matches!(
         event,
-        OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. } | BudgetChanged { .. }
+        OnFailureStarted { .. }
+            | OnFailureEnded { .. }
+            | Refused { .. }
+            | Reopened { .. }
+            | BudgetChanged { .. }
+            | PlanReplaced(_)
     )
 }
 
@@ -211,13 +221,14 @@ fn orphan(state: &State) -> Option<StepPath> {
 fn is_stuck(state: &State) -> bool {
     state.started.is_some()
         && !state.paused
+        && state.stopped.is_none()
         && state.open_attempts().next().is_none()
         && state.waiting().next().is_none()
 }
 
 /// An open step that no worker has, and that waits for nothing with a name.
 fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
-    if state.is_finished() || state.paused || state.cancelling {
+    if state.is_finished() || state.paused || state.stopped.is_some() || state.cancelling {
         return None;
     }
     let timers = state.timers(planner.plan);

@@ -25,6 +25,7 @@ use longhaul_core::Json;
 use longhaul_core::duration::parse_ms;
 use longhaul_core::event::{Amount, Answer, BudgetChange, Failure, OnHostLost, Result as Left, Session};
 use longhaul_core::plan::ErrorClass;
+use longhaul_core::replan::Choices;
 
 /// The default time that work and people take.
 const SECOND: i64 = 1_000;
@@ -46,6 +47,10 @@ pub(crate) enum Act {
     Cancel,
     Pause,
     Unpause,
+    /// Somebody stops the run.
+    Stop,
+    /// Somebody resumes it.
+    Resume,
     /// The result of an attempt, delivered again.
     Late(String),
     Reopen(Option<String>),
@@ -84,6 +89,8 @@ pub struct OutsideScript {
     pub(crate) sessions: Vec<(String, Session, Option<String>)>,
     pub(crate) at: Vec<(i64, Act)>,
     pub(crate) then: Vec<Act>,
+    /// Steps that keep their results, and steps that run again, when the plan is replaced.
+    pub(crate) choices: Choices,
 }
 
 impl OutsideScript {
@@ -123,6 +130,8 @@ impl OutsideScript {
                 self.at.push((i64::try_from(parse_ms(time)?).ok()?, parse_act(act)?));
             }
             "then" => self.then.push(parse_act(rest)?),
+            "keep" => self.choices.keep.push(rest.to_owned()),
+            "again" => self.choices.redo.push(rest.to_owned()),
             _ => return None,
         }
         Some(())
@@ -244,6 +253,8 @@ fn parse_act(text: &str) -> Option<Act> {
         "cancel" => Act::Cancel,
         "pause" => Act::Pause,
         "unpause" => Act::Unpause,
+        "stop" => Act::Stop,
+        "resume" => Act::Resume,
         "late" => Act::Late(rest.to_owned()),
         "reopen" => Act::Reopen(rest.strip_prefix("from ").map(str::to_owned)),
         "submit" => {

@@ -114,6 +114,16 @@ fn what(event: &Event, zero: i64) -> String {
             format!("cancel requested{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))
         }
         Event::Paused { by } => format!("paused{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))),
+        Event::RunStopped { by } => {
+            format!("stopped{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}")))
+        }
+        Event::RunResumed { .. } => "resumed".to_owned(),
+        Event::PlanReplaced(replaced) => format!(
+            "plan replaced; kept {:?}, again {:?}, dropped {:?}",
+            replaced.kept, replaced.again, replaced.dropped
+        ),
+        Event::ResultKept { path, was: Some(was) } => format!("{path} keeps the result of {was}"),
+        Event::ResultKept { path, was: None } => format!("{path} keeps its result"),
         Event::Reopened { from, .. } => {
             format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
         }

@@ -61,6 +61,8 @@ export type Happened =
   | { event: "cancel_requested"; by?: string; reason?: string }
   | { event: "paused"; by?: string }
   | { event: "unpaused"; by?: string }
+  | { event: "run_stopped"; by?: string }
+  | { event: "run_resumed"; by?: string }
   | { event: "reopened"; from?: Path; by?: string }
   | { event: "run_finished"; outcome: "success" | "failure" | "cancelled"; message?: string; outputs?: Record<string, Json> };
 

@@ -75,6 +75,11 @@ export function moment(at: number): string {
   return new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
 
+/** A text whose times are in the reader's time zone. */
+export function inTimeZone(text: string): string {
+  return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => moment(Date.parse(at)));
+}
+
 export function clock(at: number): string {
   return new Date(at).toLocaleTimeString("en-GB");
 }

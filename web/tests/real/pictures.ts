@@ -99,7 +99,6 @@ it("takes pictures", async () => {
     approvals: { path: "/approvals" },
     workers: { path: "/workers" },
     apart: { path: `/runs/${apart}?step=warm-up` },
-    persisted: { path: "/persisted" },
     nowhere: { path: "/nowhere" },
   });
   await at.page.context().clearCookies();

@@ -114,8 +114,9 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
             }
         }
     };
+    let notified = engine_args::notified(engine, stop, false);
     let (.., small) =
-        tokio::join!(work, times, engine_args::traced(engine, stop), engine_args::kept_small(engine, stop));
+        tokio::join!(work, times, notified, engine_args::traced(engine, stop), engine_args::kept_small(engine, stop));
     if let Err(error) = small {
         terminal::say(format!("old runs cannot be removed: {error:#}"));
     }

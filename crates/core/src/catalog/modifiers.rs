@@ -168,6 +168,7 @@ pub const NEXT: Shape = Either(&[Id, List(&Object(ROUTE))]);
 pub const ALL: &[Field] = &[
     field("id", Id, "Unique in its body: `[A-Za-z0-9_-]{1,80}`. Made from the action if left out."),
     field("name", Text, "The name that people see instead of the id."),
+    field("was", Id, "The id that the step had before you renamed it; `longhaul retry --with` then keeps its result."),
     field("depends_on", OneOrMany(&Id), "In `steps:`: the steps that must be settled first."),
     field(
         "next",

@@ -11,7 +11,7 @@ use crate::origin::{Auth, Caller};
 use crate::path::StepPath;
 use crate::plan::{Form, Outcome, Step, Wait};
 use crate::rejection::{Rejection, Remedy};
-use crate::schema::mismatch;
+use crate::schema::{mismatch, violations};
 use crate::state::{Phase, Question, State, StepInst};
 use crate::view;
 
@@ -52,11 +52,14 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::CancelRequested { .. } => "cancel",
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
+        Event::RunStopped { .. } => "stop",
+        Event::RunResumed { .. } => "resume",
         Event::ConsentRevoked { .. } => "revoke",
         Event::HostSettled { .. } => "machine of the files",
         Event::HostMissed { .. } => "missing machine",
         Event::HostLeft { .. } => "leave",
         Event::Reopened { .. } => "retry",
+        Event::PlanReplaced(_) => "replan",
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
         }
@@ -72,6 +75,7 @@ pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<R
         Event::Reopened { .. } => stays_shut(planner, state, event),
         Event::BudgetChanged { change, .. } => limits::rejection(planner, state, change),
         Event::HintGiven { path, .. } if state.is_finished() => Some(over(state).say(hints::after_the_end(path))),
+        Event::PlanReplaced(_) => crate::replan::rejection(state),
         _ if state.is_finished() => Some(over(state)),
         Event::HintGiven { path, text, .. } => hints::rejection(planner, state, path, text),
         Event::Answered { path, answer, caller, shown, key, .. } => {
@@ -84,6 +88,8 @@ pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<R
         }
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some(Rejection::conflict("it is paused already")),
+        Event::RunStopped { .. } if state.stopped.is_some() => Some(Rejection::conflict("it is stopped already")),
+        Event::RunResumed { .. } if state.stopped.is_none() => Some(Rejection::untimely("it is not stopped")),
         Event::ConsentRevoked { .. } if state.consent_revoked => {
             Some(Rejection::conflict("its consent is revoked already"))
         }
@@ -195,6 +201,7 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
     let output = planner.plan.step(inst.step).output.schema.as_ref();
     let answer = meant(question, answer.clone());
     let alone = approval::not_a_vote(needed(planner, state, inst, question), &answer);
+    let fits = |schema: Option<&Json>, value: &Json| misfit(path, schema?, value);
     let refused = match (question.kind, answer) {
         _ if alone.is_some() => alone,
         (_, Answer::TimedOut) => Some("only time can say that nobody answered".to_owned()),
@@ -207,14 +214,24 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
             Some(format!("there is nothing to edit; {}", takes(question)))
         }
         (QuestionKind::Question, Answer::Value { value } | Answer::Edit { value }) => {
-            against(question.schema.as_ref(), &value)
+            return fits(question.schema.as_ref(), &value);
         }
-        (QuestionKind::Question, Answer::Approve) => against(question.schema.as_ref(), &Json::Null),
+        (QuestionKind::Question, Answer::Approve) => return fits(question.schema.as_ref(), &Json::Null),
         (QuestionKind::Review, Answer::Value { value } | Answer::Edit { value })
-        | (QuestionKind::Operator, Answer::Edit { value }) => against(output, &value),
+        | (QuestionKind::Operator, Answer::Edit { value }) => return fits(output, &value),
         (_, Answer::Approve | Answer::Deny { .. } | Answer::Skip) => None,
     };
-    refused.map(|why| Rejection::invalid(format!("this cannot be the answer to `{path}`: {why}")))
+    refused.map(|why| cannot_answer(path, &why))
+}
+
+fn cannot_answer(path: &StepPath, why: &str) -> Rejection {
+    Rejection::invalid(format!("this cannot be the answer to `{path}`: {why}"))
+}
+
+/// A value that does not follow the schema of the question, with each place that does not fit.
+fn misfit(path: &StepPath, schema: &Json, value: &Json) -> Option<Rejection> {
+    let why = mismatch(schema, value)?;
+    Some(cannot_answer(path, &why).with(Remedy::Follow(excerpt(schema))).at(violations(schema, value)))
 }
 
 /// A yes or no in words, where that is a choice: `yes`, `true`, `no`, `false`.
@@ -249,8 +266,12 @@ fn takes(question: &Question) -> String {
 pub(super) fn against(schema: Option<&Json>, value: &Json) -> Option<String> {
     let schema = schema?;
     let why = mismatch(schema, value)?;
-    let text: String = schema.to_string().chars().take(SCHEMA_CHARS_MAX).collect();
-    Some(format!("{why}; it must follow {text}"))
+    Some(format!("{why}; it must follow {}", excerpt(schema)))
+}
+
+/// The beginning of a schema.
+fn excerpt(schema: &Json) -> String {
+    schema.to_string().chars().take(SCHEMA_CHARS_MAX).collect()
 }
 
 /// A signal goes to who has waited the longest. One that comes early must fit somebody who may wait for it later.

@@ -19,6 +19,9 @@ const LOST_MAX: u32 = 3;
 pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
+    if let Some(kept) = super::kept::end(planner, state, at) {
+        return kept;
+    }
     if let Some(Answered { kind, answer }) = inst.answered.as_deref() {
         return match kind {
             QuestionKind::Question if matches!(step.form, Form::Work(_)) => replied(planner, state, at, answer),
@@ -179,7 +182,7 @@ pub(super) fn left_out(planner: Planner<'_>, state: &State, at: StepNo, why: Ski
     on_from(planner, state, at, Event::StepSkipped { path, why })
 }
 
-fn left_out_for(planner: Planner<'_>, state: &State, at: StepNo, error: Option<Failure>) -> Decision {
+pub(super) fn left_out_for(planner: Planner<'_>, state: &State, at: StepNo, error: Option<Failure>) -> Decision {
     let path = state.step(at).path.clone();
     on_from(planner, state, at, over(path, End { error, ..End::plain(Ended::Skipped) }))
 }

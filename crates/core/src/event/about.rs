@@ -49,6 +49,7 @@ impl Event {
             | Self::Routed { path, .. }
             | Self::Rewound { path, .. }
             | Self::UnitStopped { path, .. }
+            | Self::ResultKept { path, .. }
             | Self::LimitReached { path: Some(path), .. } => EventSubject::Step(path),
             Self::TimerFired { timer } => timer.path().map_or(EventSubject::Run, EventSubject::Step),
             Self::RunStarted(_)
@@ -65,7 +66,10 @@ impl Event {
             | Self::CancelRequested { .. }
             | Self::Paused { .. }
             | Self::Unpaused { .. }
+            | Self::RunStopped { .. }
+            | Self::RunResumed { .. }
             | Self::Reopened { .. }
+            | Self::PlanReplaced(_)
             | Self::RunFinished { .. }
             | Self::OnFailureStarted { .. }
             | Self::Imported { .. }

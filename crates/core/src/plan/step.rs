@@ -45,6 +45,9 @@ pub struct Step {
     /// The name shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The id that it had in an earlier version of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<StepId>,
     /// The body that contains it.
     pub body: BodyIx,
     /// The action.

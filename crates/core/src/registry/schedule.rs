@@ -83,7 +83,7 @@ impl Times {
     }
 }
 
-fn zone(name: &str) -> Option<TimeZone> {
+pub(crate) fn zone(name: &str) -> Option<TimeZone> {
     if name.eq_ignore_ascii_case("utc") {
         return Some(TimeZone::UTC);
     }

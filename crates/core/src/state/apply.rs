@@ -3,7 +3,7 @@
 //! **Invariant:** an event that does not fit changes nothing. Every change of a phase goes through
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works cannot disagree with it.
 
-use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
+use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo, Stop};
 use crate::approval::Approval;
 use crate::event::{self, Answer, Ended, Envelope, Event, OnHostLost, QuestionKind, Usage};
 use crate::id::StepId;
@@ -66,7 +66,7 @@ impl State {
             }
             Event::OnFailureStarted { .. } | Event::OnFailureEnded { .. } => Ok(()),
             Event::Reopened { .. } if self.finished.is_none() => refused("the run is not over"),
-            Event::Reopened { .. } => Ok(()),
+            Event::Reopened { .. } | Event::PlanReplaced(_) => Ok(()),
             // The limit is raised first, and then the run starts again.
             Event::BudgetChanged { .. } => Ok(()),
             _ if self.finished.is_some() => refused("the run is over"),
@@ -88,7 +88,7 @@ impl Apply<'_> {
                 self.state.started = Some(started.clone());
                 self.state.started_at = self.state.now;
                 self.state.placement.host = self.state.home().map(str::to_owned);
-                self.open_body(self.plan.main().body, None, 0);
+                self.open_body(self.plan.main().body, None, 0, None);
             }
             Event::AttemptStarted { path, attempt, reserve, hosted, host, queued, hints } => {
                 self.attempt_started(path, *attempt, *reserve, *hosted)?;
@@ -210,7 +210,11 @@ impl Apply<'_> {
                 (self.state.paused, self.state.paused_at) = (false, None);
                 self.state.placement.lost.take_if(|missed| missed.then == OnHostLost::Pause);
             }
+            Event::RunStopped { by } => self.run_stopped(by.as_deref()),
+            Event::RunResumed { .. } => self.state.stopped = None,
             Event::Reopened { from, .. } => self.reopen(from.as_ref())?,
+            Event::PlanReplaced(replaced) => self.plan_replaced(replaced)?,
+            Event::ResultKept { path, .. } => self.result_kept(path)?,
             Event::RunFinished { outcome, message, outputs } => {
                 let at = self.state.now;
                 self.state.finished =
@@ -220,6 +224,13 @@ impl Apply<'_> {
             Event::OnFailureEnded { attempt, .. } => self.on_failure_ended(*attempt)?,
         }
         Ok(())
+    }
+
+    /// Attempts that wait for a worker are taken back: a worker must not start them.
+    fn run_stopped(&mut self, by: Option<&str>) {
+        self.state.stopped = Some(Stop { by: by.map(str::to_owned), at: self.state.now });
+        let queued: Vec<StepNo> = self.state.agenda.queued.iter().copied().collect();
+        queued.into_iter().for_each(|at| self.offer_again(at));
     }
 
     /// One that is begun while another is open takes its place: nobody makes that one any more.
@@ -303,6 +314,7 @@ impl Apply<'_> {
             return Err(Error(format!("attempt {attempt} of `{path}` cannot follow attempt {}", step.attempts)));
         }
         self.enter(at, Phase::begun(reserve, hosted));
+        self.freshened(at);
         let step = self.state.step_mut(at);
         step.attempts = attempt;
         step.started_at = Some(now);
@@ -442,6 +454,7 @@ impl Apply<'_> {
         let at = self.undecided(path)?;
         let asked_at = question.asked_at;
         self.enter(at, Phase::Question(Box::new(question)));
+        self.freshened(at);
         let step = self.state.step_mut(at);
         step.started_at.get_or_insert(asked_at);
         (step.answered, step.outcome.comment) = (None, None);
@@ -490,6 +503,7 @@ impl Apply<'_> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         self.enter(at, Phase::Waiting { due, signal: signal.map(str::to_owned) });
+        self.freshened(at);
         if due.is_none_or(|due| due > now) {
             self.worked(at);
         }
@@ -568,7 +582,8 @@ impl Apply<'_> {
             self.again(self.state.step(at).body, path);
         }
         self.enter(at, Phase::Inside);
-        let child = self.open_body(body, Some(at), index);
+        let from = self.earlier_body(at, body, index);
+        let child = self.open_body(body, Some(at), index, from);
         if let Some(before) = before {
             self.state.body_mut(child).names = self.state.body(before).names.clone();
         }
@@ -581,14 +596,24 @@ impl Apply<'_> {
         Ok(())
     }
 
-    pub(super) fn open_body(&mut self, body: BodyIx, owner: Option<StepNo>, index: u32) -> BodyNo {
+    pub(super) fn open_body(
+        &mut self,
+        body: BodyIx,
+        owner: Option<StepNo>,
+        index: u32,
+        from: Option<BodyNo>,
+    ) -> BodyNo {
         let plan_body = self.plan.body(body);
         let slots = plan_body
             .steps
             .iter()
             .map(|step| Slot { pending: number(self.plan.step(*step).deps.len()), ..Slot::default() });
         let at = BodyNo(number(self.state.bodies.len()));
-        let account = self.account_for(body);
+        let mut account = self.account_for(body);
+        if let (Some(account), Some(before)) = (&mut account, self.earlier_account(from)) {
+            *account = before;
+        }
+        let after = owner.is_some_and(|owner| self.opens_after(owner));
         if account.is_some() {
             self.state.agenda.limited.insert(at);
         }
@@ -605,6 +630,9 @@ impl Apply<'_> {
             ended: false,
             account,
             idle_rounds: 0,
+            from,
+            after,
+            fresh: false,
         });
         match plan_body.order {
             Order::Machine { start } => drop(self.reach(at, start)),
@@ -643,6 +671,8 @@ impl Apply<'_> {
             let inst = self.state.step_mut(spare);
             *inst = StepInst::new(step, inst.path.clone(), body, now);
             self.takes_early_hints(spare);
+            let visits = self.state.body(body).slots[position].visits;
+            self.with_origin(spare, visits);
             return spare;
         }
         let at = StepNo(number(self.state.steps.len()));
@@ -661,6 +691,7 @@ impl Apply<'_> {
         self.state.by_path.insert(path.to_string(), at);
         self.state.steps.push(StepInst::new(step, path, body, now));
         self.takes_early_hints(at);
+        self.with_origin(at, visits);
         at
     }
 

@@ -197,6 +197,12 @@ impl Apply<'_> {
         (is_outermost && self.plan.unit(unit).limits != Limits::default()).then(Box::default)
     }
 
+    /// What a sub-workflow had used under the plan before.
+    pub(super) fn earlier_account(&self, from: Option<BodyNo>) -> Option<Box<Account>> {
+        let before = self.state.earlier.as_deref()?.bodies[from?.at()].account.clone()?;
+        Some(Box::new(Account { visits_most: 0, deadline_passed: false, ..*before }))
+    }
+
     /// Counts something for the run, and for every sub-workflow around a body that has limits.
     pub(super) fn for_accounts(&mut self, body: BodyNo, count: impl Fn(&mut Account)) {
         count(&mut self.state.account);
@@ -242,6 +248,9 @@ impl Apply<'_> {
 
     /// A step is over: what it has cost is let through, or is too much.
     pub(super) fn charge_excess(&mut self, at: StepNo) {
+        if self.state.step(at).is_kept() {
+            return;
+        }
         let payers = self.state.exceeded_by(self.plan, at);
         let counted: Vec<(BodyNo, bool)> = payers.iter().map(|payer| (payer.body, payer.has_room())).collect();
         for (body, lets_through) in counted {

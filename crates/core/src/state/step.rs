@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answered, BodyNo, Hints, HostedLease, Phase, Question};
+use super::{Answered, BodyNo, Hints, HostedLease, Phase, Question, StepNo};
 use crate::Json;
 use crate::event::{self, Answer, Ended, Failure, Skip, Usage};
 use crate::id::StepId;
@@ -47,6 +47,25 @@ pub struct StepInst {
     /// What people told its agent.
     #[serde(default)]
     pub hints: Option<Box<Hints>>,
+    /// What it has to do with an earlier plan of the run.
+    pub(crate) origin: StepOrigin,
+}
+
+/// What a step has to do with an earlier plan of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct StepOrigin {
+    /// The step under the plan before that it comes from.
+    pub(crate) from: Option<StepNo>,
+    /// Attempts that were made under plans before.
+    pub(crate) before: u32,
+    /// Whether it keeps the result that it had.
+    pub(crate) kept: bool,
+    /// Whether it did work under this plan.
+    pub(crate) fresh: bool,
+    /// Whether it was reached after such work.
+    pub(crate) after: bool,
+    /// Whether a person had it started over, so that its result does not count.
+    pub(crate) superseded: bool,
 }
 
 /// What a step has come to, as far as it has.
@@ -111,12 +130,23 @@ impl StepInst {
             container: Container::default(),
             recovery: None,
             hints: None,
+            origin: StepOrigin::default(),
         }
     }
 
     /// Whether a choice or a gate before it led elsewhere.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.outcome.skipped, Some(Skip::Route | Skip::Denied))
+    }
+
+    /// Whether no attempt was made under the plan that the run has.
+    pub(crate) fn is_untried(&self) -> bool {
+        self.attempts == self.origin.before
+    }
+
+    /// Whether it keeps a result from a plan before.
+    pub fn is_kept(&self) -> bool {
+        self.origin.kept
     }
 
     /// What it asks a person now. A step that waits for a worker can ask about the machine that it waits for.

@@ -17,6 +17,7 @@ const TOP: &[&str] = &[
     "mcp",
     "models",
     "notices",
+    "notify",
     "policy",
     "power",
     "prices",

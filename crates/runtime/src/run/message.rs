@@ -64,6 +64,16 @@ pub enum Message {
         /// The name of the caller.
         by: Option<String>,
     },
+    /// Stop the run, until somebody resumes it.
+    Stop {
+        /// The name of the caller.
+        by: Option<String>,
+    },
+    /// Let a stopped run continue.
+    Resume {
+        /// The name of the caller.
+        by: Option<String>,
+    },
     /// Tell the agent of a step something.
     Tell {
         /// The step.
@@ -157,6 +167,8 @@ impl Message {
             Self::Cancel { reason, by } => Event::CancelRequested { by, reason },
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
+            Self::Stop { by } => Event::RunStopped { by },
+            Self::Resume { by } => Event::RunResumed { by },
             Self::Tell { path, text, by } => Event::HintGiven { path, text, by },
             Self::Budget { change, by } => Event::BudgetChanged { change, by },
             Self::RevokeConsent { by } => Event::ConsentRevoked { by },

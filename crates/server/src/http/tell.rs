@@ -83,6 +83,16 @@ pub(super) async fn unpause(call: Call) -> Result<Reply, Problem> {
     command(&call, RunCommand::Unpause, call.caller()).await
 }
 
+pub(super) async fn stop(call: Call) -> Result<Reply, Problem> {
+    let Nothing {} = call.body()?;
+    command(&call, RunCommand::Stop, call.caller()).await
+}
+
+pub(super) async fn resume(call: Call) -> Result<Reply, Problem> {
+    let Nothing {} = call.body()?;
+    command(&call, RunCommand::Resume, call.caller()).await
+}
+
 pub(super) async fn retry(call: Call) -> Result<Reply, Problem> {
     let Retry { from } = call.body()?;
     let from = from.as_deref().map(path_of).transpose()?;

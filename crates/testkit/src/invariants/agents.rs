@@ -79,6 +79,12 @@ impl Agents {
         Ok(())
     }
 
+    /// Under another plan, every step that is not kept starts from the beginning.
+    pub(super) fn start_over(&mut self) {
+        self.recoveries.clear();
+        self.interrupted.clear();
+    }
+
     fn rest(&mut self, path: &StepPath) {
         if let Some(recovered) = self.recoveries.get_mut(&path.to_string()) {
             *recovered = Recovered { fallbacks: recovered.fallbacks, ..Recovered::default() };

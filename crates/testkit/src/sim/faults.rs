@@ -39,6 +39,7 @@ pub(crate) fn started(plan: &Plan, driver: Driver) -> Event {
         consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
         driver,
+        source: None,
     })
 }
 
@@ -54,6 +55,12 @@ impl Sim {
         }
         if self.state.paused && !(self.is_patient() && self.chance.one_in(3)) {
             return Some(Event::Unpaused { by: None });
+        }
+        if self.state.stopped.is_some() && !(self.is_patient() && self.chance.one_in(3)) {
+            return Some(Event::RunResumed { by: None });
+        }
+        if self.is_patient() && self.chance.one_in(60) {
+            return Some(Event::RunStopped { by: Some("ana".to_owned()) });
         }
         if self.is_patient() && self.chance.one_in(40) {
             return Some(Event::CancelRequested { by: None, reason: None });

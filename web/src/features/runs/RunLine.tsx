@@ -44,7 +44,7 @@ function Waits({ row: { status, summary } }: { row: RunRow }) {
         <Words text={summary.message} />
       </span>
     );
-  if (status !== "waiting" && status !== "paused") return null;
+  if (status !== "waiting" && status !== "paused" && status !== "stopped") return null;
   return (
     <span className={styles.waits}>
       <Words text={summary.waits ?? (summary.waiting_for ? `waits for ${awaited(summary.waiting_for)}` : "")} />

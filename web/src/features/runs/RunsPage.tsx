@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { runsQuery, workflowsQuery } from "../../api/queries";
 import type { RunRow } from "../../api/types";
 import { Empty, ErrorNote } from "../../ui/Note";
+import { Title } from "../../ui/Title";
 import { Filters } from "./Filters";
 import type { Filter } from "./filter";
 import { RunList } from "./RunList";
@@ -18,7 +19,7 @@ export function RunsPage({ filter }: { filter: Filter }) {
   const runs = data?.pages.flatMap((page) => page.runs) ?? [];
   return (
     <section aria-label="Runs" className={styles.page}>
-      <title>Runs · Longhaul</title>
+      <Title text="Runs" />
       <h1 className="unseen">Runs</h1>
       {(data || !error) && <Filters filter={filter} workflows={names} />}
       {error && <ErrorNote error={error} />}

@@ -2,7 +2,7 @@
 
 import type { Status } from "../../api/types";
 
-export const STATUSES: readonly Status[] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
+export const STATUSES: readonly Status[] = ["queued", "running", "waiting", "paused", "stopped", "succeeded", "failed", "cancelled"];
 
 export interface Filter {
   status?: Status[];

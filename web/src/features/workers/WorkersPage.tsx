@@ -5,6 +5,7 @@ import { aboutQuery, workersQuery } from "../../api/queries";
 import type { About } from "../../api/types";
 import { Empty, ErrorNote } from "../../ui/Note";
 import { useNow } from "../../ui/useNow";
+import { Title } from "../../ui/Title";
 import { Duties } from "./Duties";
 import { summed } from "./summed";
 import { Waiting } from "./Waiting";
@@ -18,7 +19,7 @@ export function WorkersPage() {
   const now = (data?.now ?? 0) + Math.max(useNow(true) - dataUpdatedAt, 0);
   return (
     <section aria-labelledby="workers" className={styles.page}>
-      <title>Workers · Longhaul</title>
+      <Title text="Workers" />
       <header className={styles.header}>
         <h1 id="workers">Workers</h1>
         {data && <p className="quiet">{summed(data)}</p>}

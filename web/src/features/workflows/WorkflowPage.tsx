@@ -11,6 +11,7 @@ import { Tabs } from "../../ui/Tabs";
 import { ONLY_LOOKS, useMay } from "../../ui/useMay";
 import { useRest } from "../../ui/useRest";
 import { useWide } from "../../ui/useWide";
+import { Title } from "../../ui/Title";
 import { Checks } from "./Checks";
 import { Inputs, LastRuns, Limits } from "./Facts";
 import { Rate } from "./Rate";
@@ -33,7 +34,7 @@ function Page({ workflow }: { workflow: Workflow }) {
   const [running, run] = useState(false);
   return (
     <section aria-labelledby="workflow" className={styles.page}>
-      <title>{`${workflow.name} · Longhaul`}</title>
+      <Title text={workflow.name} />
       <header className={styles.head}>
         <div className={styles.about}>
           <h1 id="workflow">{workflow.name}</h1>

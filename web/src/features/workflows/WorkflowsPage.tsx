@@ -8,6 +8,7 @@ import { ago, count } from "../../ui/format";
 import { Empty, ErrorNote } from "../../ui/Note";
 import { Status } from "../../ui/Status";
 import { useNow } from "../../ui/useNow";
+import { Title } from "../../ui/Title";
 import { Rate } from "./Rate";
 import styles from "./workflows.module.css";
 
@@ -16,7 +17,7 @@ export function WorkflowsPage() {
   const about = useQuery(aboutQuery).data;
   return (
     <section aria-labelledby="workflows" className={styles.page}>
-      <title>Workflows · Longhaul</title>
+      <Title text="Workflows" />
       <header>
         <h1 id="workflows">Workflows</h1>
         {about && (

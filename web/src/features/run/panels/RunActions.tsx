@@ -10,7 +10,7 @@ import { ErrorNote } from "../../../ui/Note";
 import { useMay } from "../../../ui/useMay";
 import type { Head } from "../state/fold";
 
-type Verb = "pause" | "unpause" | "retry" | "cancel";
+type Verb = "pause" | "unpause" | "stop" | "resume" | "retry" | "cancel";
 
 export function RunActions({ head: { run, status } }: { head: Head }) {
   const may = useMay();
@@ -33,12 +33,22 @@ export function RunActions({ head: { run, status } }: { head: Head }) {
             Continue
           </Button>
         )}
+        {is("queued", "running", "waiting", "paused") && (
+          <Button disabled={tell.isPending} onClick={() => tell.mutate({ verb: "stop" })}>
+            Stop
+          </Button>
+        )}
+        {is("stopped") && (
+          <Button look="main" disabled={tell.isPending} onClick={() => tell.mutate({ verb: "resume" })}>
+            Resume
+          </Button>
+        )}
         {is("failed", "cancelled") && (
           <Button look="main" disabled={tell.isPending} onClick={() => tell.mutate({ verb: "retry" })}>
             Retry
           </Button>
         )}
-        {is("queued", "running", "waiting", "paused") && (
+        {is("queued", "running", "waiting", "paused", "stopped") && (
           <Button look="danger" disabled={tell.isPending} onClick={() => cancel(true)}>
             Cancel
           </Button>
@@ -63,7 +73,7 @@ function CancelDialog({ close, confirm }: { close: () => void; confirm: (reason:
   return (
     <Dialog title="Cancel this run?" close={close}>
       <p>Running steps stop. Finished steps stay, and you can retry a cancelled run.</p>
-      <Field label="The reason (optional)" schema={undefined} text={reason} type={type} />
+      <Field label="The reason (optional)" text={reason} type={type} />
       <Actions>
         <Button look="quiet" onClick={close}>
           Keep it running

@@ -156,8 +156,17 @@ const HANDLERS: Handlers = {
     fold.stale = true;
     fold.paused = false;
   },
+  run_stopped(fold) {
+    fold.stale = true;
+    fold.stopped = true;
+  },
+  run_resumed(fold) {
+    fold.stale = true;
+    fold.stopped = false;
+  },
   reopened(fold) {
     fold.stale = true;
+    fold.stopped = false;
     Object.assign(fold.head, { status: "running", ended_at: undefined, message: undefined, outputs: undefined });
   },
   run_finished(fold, { outcome, message, outputs }, at) {

@@ -89,6 +89,10 @@ export function story(envelope: Envelope): string {
       return "paused: nothing new starts";
     case "unpaused":
       return "continues";
+    case "run_stopped":
+      return `stopped${event.by ? ` by ${event.by}` : ""}; no engine continues it until somebody resumes it`;
+    case "run_resumed":
+      return "resumed";
     case "reopened":
       return `starts again${event.from ? ` from ${event.from}` : ""}; finished steps are kept`;
     case "run_finished":
