@@ -52,6 +52,9 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             format!("  … {path} waits: {why}; it then continues by itself")
         }
         Event::AttemptDelayed { path, why: None, .. } => format!("  ▸ {path} {}", ui::dim("continues")),
+        Event::ToolDenied { path, tool, .. } => {
+            format!("  ! {path}: its agent called the tool `{tool}`, which it may not use, and continued without it")
+        }
         Event::CarryFailed { path, why, .. } => {
             format!("  ! {path}: its files could not be sent to the remote: {why}")
         }
@@ -186,6 +189,7 @@ fn told(event: &Event) -> Event {
         Event::PlanReplaced(replaced) => replaced.by.iter_mut().for_each(clean),
         Event::HeartbeatSeen { hint: Some(text), .. }
         | Event::AttemptDelayed { why: Some(text), .. }
+        | Event::ToolDenied { tool: text, .. }
         | Event::CarryFailed { why: text, .. }
         | Event::SignalRefused { why: text, .. }
         | Event::Refused { why: text, .. }

@@ -62,6 +62,9 @@ pub struct StepView {
     /// The failure, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// Tools that its agent called and may not use.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
     /// The agent that is running on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AtWork>,
@@ -178,6 +181,7 @@ impl Fold<'_> {
             usage: inst.usage,
             output: trimmed(&inst.outcome.result.output),
             error: inst.outcome.error.clone(),
+            denied: inst.denied.clone(),
             agent: self.at_work(inst),
             recovery: self.recovery(inst),
             hints: self.hints(inst),
