@@ -39,6 +39,7 @@ pub use guard::{GUARD_COMMAND, Guard, guard_main};
 pub use name::{host_name, is_alive, is_dead, own_name, told_host_name};
 use streams::{Pipes, Streams};
 pub use sweep::{Stray, sweep};
+pub use syscalls::own_session;
 
 /// The environment variable that names the engine.
 pub const ENGINE_VARIABLE: &str = "LONGHAUL_ENGINE";

@@ -74,6 +74,19 @@ impl AgentArgs {
     }
 }
 
+impl AgentArgs {
+    /// The same as options of a command. A path keeps its meaning in another folder.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let Self { agent, script, slots, no_cache } = self;
+        let absolute =
+            |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+        let agent = agent.iter().flat_map(|agent| ["--agent".to_owned(), agent.clone()]);
+        let script = script.iter().flat_map(|script| ["--script".to_owned(), absolute(script)]);
+        let slots = (*slots > 0).then(|| format!("--slots={slots}"));
+        agent.chain(script).chain(slots).chain(no_cache.then(|| "--no-cache".to_owned())).collect()
+    }
+}
+
 /// The name and the labels of one worker among several.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct WorkerArgs {

@@ -303,6 +303,12 @@ impl<'a> Keys<'a> {
         if self.table.contains_key(name) { self.text(name).map(|text| Some(text.to_owned())) } else { Ok(None) }
     }
 
+    /// An optional yes or no.
+    fn maybe_bool(&self, name: &str) -> Result<Option<bool>> {
+        let Some(item) = self.table.get(name) else { return Ok(None) };
+        item.as_bool().map(Some).ok_or_else(|| anyhow!("`{}.{name}` is not true or false", self.key))
+    }
+
     /// Optional texts.
     fn maybe_texts(&self, name: &str) -> Result<Vec<String>> {
         if self.table.contains_key(name) { self.texts(name) } else { Ok(Vec::new()) }

@@ -12,7 +12,7 @@ mod run;
 mod services;
 
 pub use clock::{Clock, System, clock_of, local_time};
-pub use engine::{Engine, EngineEvent, EngineOptions, Error, StartRequest, TranscriptLine};
+pub use engine::{Engine, EngineEvent, EngineOptions, Error, SourceText, StartRequest, TranscriptLine};
 pub use execute::kinds::notify::desktop::has_desktop;
 pub use fleet::import::settle;
 pub use fleet::membership::Membership;
@@ -20,7 +20,7 @@ pub use fleet::roster::{HeldTask, OpenTask, Present, Roster};
 pub use hosted::{HandedStep, Heartbeat, HostStatus, HostedWork, PATIENCE, Submission};
 pub use run::approvals::key_of;
 pub use run::attendance::Attendance;
-pub use run::command::{Applied, Follow};
+pub use run::command::{Applied, Follow, ReplanRequest, settled};
 pub use run::damaged::Readable;
 pub use run::fork::ForkRequest;
 pub use run::message::Message;

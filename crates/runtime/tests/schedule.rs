@@ -106,7 +106,7 @@ fn startable(wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
         ..CheckRequest::default()
     };
     let plan = check(request, &Bare::default()).workflows.into_iter().find_map(|workflow| workflow.plan);
-    Ok(plan.map(|plan| Startable { plan, dir: std::path::PathBuf::new() }))
+    Ok(plan.map(|plan| Startable { plan, dir: std::path::PathBuf::new(), source: None }))
 }
 
 #[tokio::test]

@@ -159,6 +159,14 @@ impl Sim {
         Err("the run does not end although everything turned out well".to_owned())
     }
 
+    fn remember_all(&mut self, events: &[Envelope]) -> Result<(), String> {
+        if self.edits.is_none() {
+            return Ok(());
+        }
+        let (plan, index) = (self.plan.clone(), self.index.clone());
+        self.remember(events, Planner { plan: &plan, index: &index })
+    }
+
     fn is_patient(&self) -> bool {
         self.happened < PATIENCE
     }
@@ -174,6 +182,7 @@ impl Sim {
         let planner = Planner { plan: &self.plan, index: &self.index };
         self.history.extend(taken.events.iter().cloned());
         self.witness.watch(planner, &self.state, &taken.events)?;
+        let events = taken.events.clone();
         hosts::is_kept(self.owed.take(), &taken.events)?;
         let state = &self.state;
         self.open.retain(|start| {
@@ -184,6 +193,7 @@ impl Sim {
         if self.state.is_finished() {
             self.open.clear();
         }
+        self.remember_all(&events)?;
         let under_way = self.state.open_attempts().count();
         if !self.state.is_finished() && under_way != self.open.len() {
             return Err(format!("{under_way} attempts are open, but {} were begun", self.open.len()));

@@ -2,7 +2,7 @@
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { address, get, getText } from "./client";
-import type { About, Artifact, Attempt, Found, Json, Path, PrintedPage, Questions, Roster, RunsPage, Totals, Workflow, WorkflowRow } from "./types";
+import type { About, Artifact, Attempt, Found, Json, Path, Questions, Roster, RunsPage, Totals, Workflow, WorkflowRow } from "./types";
 
 export interface RunsFilter {
   status?: string[];
@@ -27,6 +27,13 @@ export const runsQuery = ({ status, workflow, text, since, until }: RunsFilter) 
     // The stream keeps it up to date.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
+  });
+
+/** The line of one run in lists. */
+export const rowQuery = (run: string) =>
+  queryOptions({
+    queryKey: ["row", run],
+    queryFn: async ({ signal }) => (await get<RunsPage>(address("/runs", { id: run, limit: 5 }), signal)).runs.find((row) => row.run === run) ?? null,
   });
 
 export const totalsQuery = ({ status, workflow, text, since, until }: RunsFilter) =>
@@ -87,12 +94,6 @@ export const outputQuery = (run: string, path: Path) =>
     ...FOREIGN,
     queryKey: ["output", run, path],
     queryFn: ({ signal }) => get<{ output: Json }>(address(`/runs/${run}/output`, { path }), signal),
-  });
-
-export const printedQuery = (run: string, path: Path, attempt: number, stream: "stdout" | "stderr") =>
-  queryOptions({
-    queryKey: ["printed", run, path, attempt, stream],
-    queryFn: ({ signal }) => get<PrintedPage>(address(`/runs/${run}/printed`, { path, attempt, stream }), signal),
   });
 
 /** All transcripts and outputs of a run, or of one step. */

@@ -40,3 +40,13 @@ export function Empty({ title, page = false, children }: { title: string; page?:
     </div>
   );
 }
+
+/** Data is on its way. */
+export function Waiting({ what }: { what: string }) {
+  return (
+    <div className={styles.waiting} role="status">
+      <span className={styles.bars} aria-hidden="true" />
+      Loading {what}…
+    </div>
+  );
+}

@@ -29,6 +29,8 @@ const ABILITIES: Abilities = Abilities {
     budget: false,
     read_only: true,
     tools: true,
+    mcp: false,
+    mcp_only: false,
     system: true,
     images: false,
     cost: false,

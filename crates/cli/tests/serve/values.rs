@@ -78,10 +78,10 @@ fn a_search_finds_what_was_printed_in_any_attempt_and_says_where() {
     let project = Project::new();
     let lines = "do: [{id: many, run: 'seq 1 30000; echo Needle number one; echo no needle here >&2; false', retry: {max: 2, backoff: 1ms}}]";
     project.add("many", lines);
-    project.longhaul(&["run", "many", "--run-id", "hay"]);
+    project.longhaul(&["run", "many", "--run-id", "haystack"]);
     let server = project.serve(&["--no-drive"]);
     let client = server.client(&server.first_token());
-    let found = client.json("/api/v1/runs/hay/search?text=NEEDLE");
+    let found = client.json("/api/v1/runs/haystack/search?text=NEEDLE");
     let places: Vec<String> = found["found"]
         .as_array()
         .unwrap()
@@ -109,10 +109,10 @@ fn a_search_finds_what_was_printed_in_any_attempt_and_says_where() {
     let expected: Vec<String> = of(2).into_iter().chain(of(1)).collect();
     assert_eq!(places, expected);
     assert_eq!(found["more"], false);
-    let cut = client.json("/api/v1/runs/hay/search?text=1&path=many");
+    let cut = client.json("/api/v1/runs/haystack/search?text=1&path=many");
     assert_eq!((cut["found"].as_array().unwrap().len(), &cut["more"]), (200, &json!(true)));
-    assert_eq!(client.json("/api/v1/runs/hay/search?text=1&path=other")["found"], json!([]));
+    assert_eq!(client.json("/api/v1/runs/haystack/search?text=1&path=other")["found"], json!([]));
     for wrong in ["", "text=", "text=x&path=a[", &format!("text={}", "x".repeat(201))] {
-        assert_eq!(client.get(&format!("/api/v1/runs/hay/search?{wrong}")).status, 400, "{wrong}");
+        assert_eq!(client.get(&format!("/api/v1/runs/haystack/search?{wrong}")).status, 400, "{wrong}");
     }
 }

@@ -32,8 +32,10 @@ use toml_edit::DocumentMut;
 
 use super::{Keys, entries};
 
-const KEYS: &[&str] =
-    &["backend", "program", "args", "base_url", "key_env", "auth", "model", "effort", "sandbox", "keep_env", "env"];
+const KEYS: &[&str] = &[
+    "backend", "program", "args", "base_url", "key_env", "auth", "model", "effort", "sandbox", "mcp", "mcp_only",
+    "keep_env", "env",
+];
 /// Keys that say what is started, or where a key is sent. A checkout may set them only if a person trusts it.
 const SENSITIVE: &[&str] = &["program", "args", "base_url", "key_env", "auth", "keep_env", "env"];
 
@@ -98,6 +100,8 @@ fn profile(keys: &Keys<'_>) -> Result<Profile> {
         backend: keys.maybe("backend")?,
         effort: keys.maybe("effort")?,
         sandbox: permitted.transpose()?,
+        mcp: keys.maybe_texts("mcp")?,
+        mcp_only: keys.maybe_bool("mcp_only")?.unwrap_or_default(),
         setup: AgentSetup {
             program: keys.maybe("program")?.map(PathBuf::from),
             args: keys.maybe_texts("args")?,
@@ -108,6 +112,7 @@ fn profile(keys: &Keys<'_>) -> Result<Profile> {
             keep_env: keys.maybe_texts("keep_env")?,
             env: texts_by_name(keys, "env")?,
             home: PathBuf::new(),
+            launcher: PathBuf::new(),
         },
     })
 }

@@ -20,7 +20,7 @@ use longhaul_core::{Json, explain::moment};
 use longhaul_store::Query;
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Engine, Error, StartRequest};
+use crate::engine::{Engine, Error, SourceText, StartRequest};
 
 /// The most running runs of one user. Above that, a trigger waits.
 const OWN_MAX: usize = 5;
@@ -41,6 +41,8 @@ pub enum Wanted<'a> {
 /// A plan that can be started, with the folder of its scripts.
 #[derive(Debug, Clone)]
 pub struct Startable {
+    /// The text that the plan was made from.
+    pub source: Option<SourceText>,
     /// The plan.
     pub plan: Plan,
     /// The folder of its scripts.
@@ -113,7 +115,8 @@ impl Engine {
             return Ok(told(DeliveryOutcome::ConcurrencyCap, None, Some(reason)));
         }
         let run = run_of(due)?;
-        match self.start(&startable.plan, request(due, armed, &run, startable.dir)).await {
+        let source = startable.source.clone();
+        match self.start(&startable.plan, StartRequest { source, ..request(due, armed, &run, startable.dir) }).await {
             Ok(run) => Ok(told(DeliveryOutcome::Matched, Some(&run), None)),
             Err(Error::Store(longhaul_store::Error::Exists)) => Ok(told(DeliveryOutcome::Duplicate, Some(&run), None)),
             Err(Error::Store(error)) => Err(error.into()),

@@ -118,10 +118,14 @@ impl Filter {
             )));
         }
         let workflow = call.query("workflow").map(str::to_owned);
+        let prefix = call.query("id").map(str::to_owned);
         let text = call.query("text").map(str::to_lowercase).filter(|text| !text.is_empty());
         let created_from_ms = time(call, "since")?;
         let created_before_ms = time(call, "until")?;
-        Ok(Self { query: Query { statuses, workflow, created_from_ms, created_before_ms, ..Query::default() }, text })
+        Ok(Self {
+            query: Query { statuses, workflow, prefix, created_from_ms, created_before_ms, ..Query::default() },
+            text,
+        })
     }
 
     fn fits(&self, row: &Row) -> bool {

@@ -106,6 +106,7 @@ pub(super) static ROUTES: &[Route] = &[
             free("status", "Only these statuses", statuses),
             free("workflow", "Only runs of this workflow", text),
             free("text", "Only runs with this text in id, workflow or task", text),
+            free("id", "Only runs whose id starts with this", text),
             free("since", "Only runs that started at this time or later, in milliseconds since 1970", whole),
             free("until", "Only runs that started before this time, in milliseconds since 1970", whole),
             free("before", "Only runs older than this run", text),
@@ -117,6 +118,7 @@ pub(super) static ROUTES: &[Route] = &[
             free("status", "Only these statuses", statuses),
             free("workflow", "Only runs of this workflow", text),
             free("text", "Only runs with this text in id, workflow or task", text),
+            free("id", "Only runs whose id starts with this", text),
             free("since", "Only runs that started at this time or later, in milliseconds since 1970", whole),
             free("until", "Only runs that started before this time, in milliseconds since 1970", whole),
         ])

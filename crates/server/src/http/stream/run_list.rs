@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Pieces, SIGN_OF_LIFE, event};
-use crate::http::rows::row;
+use crate::http::rows::{attended_row, row};
 
 /// The shortest time between two updates of a run.
 const AT_MOST: Duration = Duration::from_millis(250);
@@ -151,9 +151,11 @@ async fn look(board: &Inner, known: &mut Known) -> Result<(), Error> {
     }
     let asked = open.iter().map(|row_of| row(row_of).asks.unwrap_or_default()).sum();
     rows.append(&mut open);
-    for row_of in known.news(rows) {
+    // Nothing may fail after this: the next look takes these rows as told.
+    let attendance = board.engine.attendance().await?;
+    for row_of in &known.news(rows) {
         // No viewer is fine.
-        let _ = board.rows.send(event("run", None, &row(&row_of)));
+        let _ = board.rows.send(event("run", None, &attended_row(row_of, &attendance)));
     }
     board.open.send_if_modified(|before| before.replace(asked) != Some(asked));
     Ok(())

@@ -37,9 +37,12 @@ export function Header({ head }: { head: Head }) {
 }
 
 function Facts({ head }: { head: Head }) {
-  const { skew, connection } = useWatched();
+  const { fold, skew, connection } = useWatched();
   const { now } = useView();
-  const took = head.ended_at === undefined ? now + skew - head.started_at : head.duration_ms;
+  const end = head.ended_at ?? now + skew;
+  const took = end - head.started_at;
+  // The time between an end and a retry, or before a fork, is no work.
+  const work = fold?.axis(end).work ?? took;
   const { progress, usage } = head;
   const left = [
     progress.failed && `${progress.failed} failed`,
@@ -55,7 +58,11 @@ function Facts({ head }: { head: Head }) {
       <span className="mono" data-testid="run-id">
         {head.run}
       </span>
-      <span title={moment(head.started_at)}>{duration(took)}</span>
+      <span>started {moment(head.started_at)}</span>
+      <span title={took > work ? "Time in which nothing happened is not counted" : undefined}>
+        {duration(work)}
+        {took > work && ` of work in ${duration(took)}`}
+      </span>
       <span>
         {cost(usage)}
         {head.cost.limit.usd !== undefined && ` of $${head.cost.limit.usd}`}

@@ -6,6 +6,7 @@
 
 import type { Envelope, Result } from "../../../api/events";
 import type { Awaited, Path, Question, Run, Span, Step, StepStatus, Usage } from "../../../api/types";
+import { type Scale, scale } from "../timeline/scale";
 import { happen } from "./happen";
 import { container } from "./path";
 import { Spans } from "./spans";
@@ -69,6 +70,15 @@ export class Fold {
   get timeline(): Span[] {
     return this.spans.all;
   }
+
+  /** The axis of time up to a moment. Many bars use it, so it is computed once for each moment and event. */
+  axis(end: number): Scale {
+    const of = `${this.head.seq} ${end}`;
+    if (this.measured?.of !== of) this.measured = { of, scale: scale(this.timeline, this.head.started_at, end) };
+    return this.measured.scale;
+  }
+
+  private measured: { of: string; scale: Scale } | undefined;
 
   /** Applies an event; returns false if it is not the next one. */
   apply(envelope: Envelope): boolean {
