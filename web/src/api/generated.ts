@@ -22,6 +22,22 @@ export interface components {
             user?: string | null;
             version: string;
         };
+        /** @description A limit from now on. */
+        Amount: {
+            /** Format: double */
+            to: number;
+        } | {
+            /** Format: double */
+            by: number;
+        };
+        /** @description A limit from now on. */
+        Amount2: {
+            /** Format: uint64 */
+            to: number;
+        } | {
+            /** Format: uint64 */
+            by: number;
+        };
         /** @description An answer. */
         Answering: {
             answer: components["schemas"]["Said"];
@@ -169,6 +185,19 @@ export interface components {
              */
             since: number;
         };
+        /** @description Changes limits of a run. Each is `{"to": N}`, the new limit, or `{"by": N}`, added to the limit. */
+        Budget: components["schemas"]["BudgetChange"];
+        /** @description New limits of a run. Those that are not named stay. */
+        BudgetChange: {
+            /** @description Time since the start of the run, in milliseconds. */
+            duration_ms?: components["schemas"]["Amount2"] | null;
+            /** @description Executed steps. */
+            steps?: components["schemas"]["Amount2"] | null;
+            /** @description Tokens, read and written. */
+            tokens?: components["schemas"]["Amount2"] | null;
+            /** @description Money, in US dollars. */
+            usd?: components["schemas"]["Amount"] | null;
+        };
         /** @description Cancels a run. */
         Cancel: {
             /** @default null */
@@ -202,7 +231,7 @@ export interface components {
             by?: string | null;
             /** @description Why the run ended, if it did. */
             message?: string | null;
-            /** @description `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `cancelled`, `paused`, `unpaused`, `restarted`, `abandoned`. */
+            /** @description `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `told`, `changed`, `cancelled`, `paused`, `unpaused`, `stopped`, `resumed`, `restarted`, `abandoned`. */
             outcome: string;
             /** @description The run it changed. */
             run: string;
@@ -216,7 +245,7 @@ export interface components {
             /** @description The outcome in one or two sentences. */
             text: string;
             /**
-             * @description How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`,
+             * @description How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `stopped`, `client`, `succeeded`, `failed`,
              *     `cancelled`, `stored`.
              */
             then: string;
@@ -354,9 +383,31 @@ export interface components {
         Found: {
             /** @description Machines with files of the run that are not here. */
             elsewhere?: string[];
-            found: components["schemas"]["Place2"][];
+            found: components["schemas"]["FoundPlace"][];
             /** @description Whether there is more that was not searched or not returned. */
             more: boolean;
+        };
+        /** @description A place where a text was found. */
+        FoundPlace: {
+            /** @description The text after the place. */
+            after: string;
+            /** Format: uint32 */
+            attempt: number;
+            /** @description The text before the place. */
+            before: string;
+            /**
+             * @description The file: `transcript`, `stdout` or `stderr`.
+             * @enum {string}
+             */
+            in: "transcript" | "stdout" | "stderr";
+            /**
+             * Format: uint64
+             * @description The number of the transcript entry, or of the line; from 0.
+             */
+            number: number;
+            path: components["schemas"]["StepPath"];
+            /** @description The text itself, as it is written there. */
+            text: string;
         };
         /** @description A plan as nodes and edges. */
         Graph: {
@@ -559,28 +610,6 @@ export interface components {
         Place: {
             file: string;
             origin: string;
-        };
-        /** @description A place where a text was found. */
-        Place2: {
-            /** @description The text after the place. */
-            after: string;
-            /** Format: uint32 */
-            attempt: number;
-            /** @description The text before the place. */
-            before: string;
-            /**
-             * @description The file: `transcript`, `stdout` or `stderr`.
-             * @enum {string}
-             */
-            in: "transcript" | "stdout" | "stderr";
-            /**
-             * Format: uint64
-             * @description The number of the transcript entry, or of the line; from 0.
-             */
-            number: number;
-            path: components["schemas"]["StepPath"];
-            /** @description The text itself, as it is written there. */
-            text: string;
         };
         /** @description A node and its place. */
         Placed: {
@@ -817,6 +846,8 @@ export interface components {
              * @description The last event that this includes.
              */
             seq: number;
+            /** @description Where it stands: running, stopped, waiting for a person or a time, without an engine, or over. */
+            standing: components["schemas"]["Standing"];
             /**
              * Format: int64
              * @description The time of the start.
@@ -826,7 +857,7 @@ export interface components {
              * @description The status, in one word.
              * @enum {string}
              */
-            status: "queued" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled";
+            status: "queued" | "running" | "waiting" | "paused" | "stopped" | "succeeded" | "failed" | "cancelled";
             steps: components["schemas"]["StepView"][];
             /** @description The text it was started with. */
             task: string;
@@ -850,6 +881,8 @@ export interface components {
             parent?: string | null;
             /** @description The id of the run. */
             run: string;
+            /** @description Where it stands: running, stopped, waiting for a person or a time, without an engine, or over. */
+            standing: components["schemas"]["Standing"];
             /** @description The status in one word. */
             status: string;
             /** @description Other facts in short. */
@@ -906,6 +939,32 @@ export interface components {
             path: components["schemas"]["StepPath"];
             /** @description The tokens and cost. */
             usage: components["schemas"]["Usage"];
+        };
+        /** @description Where a run stands. */
+        Standing: {
+            /** @description The person who stopped it. */
+            by?: string | null;
+            /** @description The command to type next. */
+            command?: string | null;
+            /**
+             * @description In a word.
+             * @enum {string}
+             */
+            is: "queued" | "running" | "needs_you" | "waiting" | "paused" | "stopped" | "no_engine" | "succeeded" | "failed" | "cancelled";
+            /**
+             * Format: int64
+             * @description Since when it is stopped, or asks: milliseconds since 1970, UTC.
+             */
+            since?: number | null;
+            /** @description The step that asks, or that waits. */
+            step?: string | null;
+            /** @description In a line: the question, the reason, the steps that are running. */
+            text?: string;
+            /**
+             * Format: int64
+             * @description The time at which it continues by itself.
+             */
+            until?: number | null;
         };
         /** @description The values that a run starts with. */
         Start: {
@@ -1024,6 +1083,13 @@ export interface components {
             open: number;
             /** Format: uint64 */
             succeeded: number;
+        };
+        /** @description Tells the agent of a step something. */
+        Tell: {
+            /** @description The step: its path, or its id if only one such step is open. */
+            step: string;
+            /** @description The text for the agent. */
+            text: string;
         };
         /** @description A span of time. */
         TimelineSpan: {
@@ -1252,6 +1318,8 @@ export interface components {
              * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
+            /** @description The name inside the file, if it is another one. Runs have this name. */
+            title?: string | null;
         };
         /** @description A workflow in a list. */
         WorkflowRow: {
@@ -1267,6 +1335,8 @@ export interface components {
              * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
+            /** @description The name inside the file, if it is another one. Runs have this name. */
+            title?: string | null;
         };
         /** @description All workflows, by name. */
         Workflows: {
