@@ -41,17 +41,21 @@ describe("the inbox", () => {
     await at.page.getByRole("link", { name: "Approvals, 2 open" }).click();
     const review = at.page.getByRole("article", { name: "Review: Is this what you want?" });
     await review.getByRole("button", { name: "Edit" }).click();
+    await review.getByRole("tab", { name: "JSON" }).click();
     await review.getByLabel("Your value").fill("{");
     await review.getByRole("button", { name: "Use this instead" }).click();
-    await review.getByText("This should be JSON").waitFor();
-    await review.getByLabel("Your value").fill('{"name": "waver", "parts": []}');
+    await review.getByText("This must be JSON").waitFor();
+    await review.getByLabel("Your value").fill('{"name": "waver", "parts": ["x"]}');
+    await review.getByRole("tab", { name: "Form" }).click();
+    await review.getByLabel("name").fill("greeter");
+    await review.getByRole("button", { name: "Remove parts 1" }).click();
     await review.getByText("Add a comment").click();
-    await review.getByLabel("For others to read").fill("shorter");
+    await review.getByLabel("Comment").fill("shorter");
     const asked = at.page.waitForRequest((request) => request.method() === "POST");
     await review.getByRole("button", { name: "Use this instead" }).click();
     expect((await asked).postDataJSON()).toEqual({
       path: "outline",
-      answer: { edit: { value: { name: "waver", parts: [] } } },
+      answer: { edit: { value: { name: "greeter", parts: [] } } },
       shown: expect.stringMatching(/^[0-9a-f]{64}$/),
       comment: "shorter",
     });

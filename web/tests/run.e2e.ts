@@ -45,6 +45,28 @@ describe("a run", () => {
     await card("plan").getByText("Now I think. And stop.", { exact: true }).waitFor();
   });
 
+  it("shows what an agent says as Markdown, and runs nothing of it", async () => {
+    await open();
+    const text = "**Done**, see `a.ts` <img src=x onerror='window.pwned = 1'>";
+    await at.server.control({ run: "release-1", say: { path: "plan", attempt: 1, entry: { type: "text", text, delta: false } } });
+    const said = at.page.getByRole("list", { name: "What it said and did" });
+    if ((await said.count()) === 0) await card("plan").locator("button[aria-expanded]").click();
+    await said.locator("strong").getByText("Done").waitFor();
+    expect(await said.locator("img").count()).toBe(0);
+    expect(await at.page.evaluate(() => "pwned" in window)).toBe(false);
+  });
+
+  it("leads from why it waits to the form that answers", async () => {
+    await open();
+    await at.server.control({ run: "release-1", commits: 1 });
+    const question = at.page.getByRole("article", { name: "Approval: Start 3 tasks for 1.4.0?" });
+    await question.waitFor();
+    await at.page.getByRole("button", { name: /go/ }).and(at.page.locator("main li button")).first().click();
+    expect(await question.evaluate((card) => card === document.activeElement)).toBe(true);
+    const box = await question.getByRole("button", { name: "Approve", exact: true }).boundingBox();
+    expect(box && box.y > 0 && box.y + box.height < 900).toBe(true);
+  });
+
   it("is answered where it asks", async () => {
     await open();
     await at.server.control({ run: "release-1", commits: 1 });
@@ -71,7 +93,7 @@ describe("a run", () => {
     await at.page.getByRole("button", { name: "Answer in place of the owner" }).click();
     await at.page.getByLabel("Your answer").fill("70000");
     await at.page.getByRole("button", { name: "Answer", exact: true }).click();
-    await at.page.getByText("This should be at most 65535.").waitFor();
+    await at.page.getByText("This must be at most 65535.").waitFor();
     await at.page.getByLabel("Your answer").fill("8080");
     await at.page.getByRole("button", { name: "Answer", exact: true }).click();
     await status("port", "succeeded");

@@ -74,11 +74,29 @@ describe("the list of runs", () => {
 
 describe("somebody who is not signed in", () => {
   const at = stage();
+  const signIn = async (token: string) => {
+    await at.page.getByLabel("Token").fill(token);
+    await at.page.getByRole("button", { name: "Sign in" }).click();
+  };
 
-  it("is told how to be", async () => {
+  it("pastes a token, and reads a sentence if it is wrong", async () => {
     await at.page.context().clearCookies();
-    await at.page.goto(at.server.url("/runs"));
-    await at.page.getByText("You are not signed in.").first().waitFor();
-    await at.page.getByText("/login?token=…").first().waitFor();
+    await at.page.goto(at.server.url("/workflows"));
+    await at.page.getByRole("heading", { name: "You are not signed in" }).waitFor();
+    await signIn("wrong");
+    await at.page.getByText("This token is not valid.").waitFor();
+    await signIn(at.server.url("/login?token=fixture"));
+    await at.page.getByRole("link", { name: "release" }).waitFor();
+    expect(new URL(at.page.url()).pathname).toBe("/workflows");
+  });
+
+  it("gets the same form for a wrong token in the address, which does not stay there", async () => {
+    await at.page.context().clearCookies();
+    const response = await at.page.goto(at.server.url("/login?token=wrong"));
+    expect(response?.status()).toBe(401);
+    await at.page.getByText("This token is not valid.").waitFor();
+    expect(at.page.url()).toBe(at.server.url("/login"));
+    await signIn("fixture");
+    await at.page.locator("[data-run]").first().waitFor();
   });
 });

@@ -140,6 +140,8 @@ pub(crate) struct Shared {
     pub(crate) registry: Mutex<Registry>,
     /// The notifications that this engine has read so far.
     pub(crate) notified: Mutex<NotifyLedger>,
+    /// When this engine started.
+    pub(crate) since_ms: i64,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -162,6 +164,7 @@ impl Engine {
             ledger: Mutex::default(),
             registry: Mutex::default(),
             notified: Mutex::default(),
+            since_ms: clock.now_ms(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,

@@ -7,6 +7,7 @@ mod fleet;
 mod histories;
 mod loops;
 mod model_server;
+mod notifications;
 mod replan;
 mod sim;
 mod spec;

@@ -50,7 +50,11 @@ export const aboutQuery = queryOptions({
   staleTime: Infinity,
 });
 
+/** Values of workflows and agents. They may have a field `__proto__`, which the comparison with the last answer would lose. */
+const FOREIGN = { structuralSharing: false } as const;
+
 export const questionsQuery = queryOptions({
+  ...FOREIGN,
   queryKey: ["questions"],
   queryFn: ({ signal }) => get<Questions>(address("/questions"), signal),
 });
@@ -62,6 +66,7 @@ export const workflowsQuery = queryOptions({
 
 export const workflowQuery = (name: string) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["workflow", name],
     queryFn: ({ signal }) => get<Workflow>(address(`/workflows/${encodeURIComponent(name)}`), signal),
   });
@@ -78,6 +83,7 @@ export const workersQuery = queryOptions({
 /** `version`: a value that changes with the answer, such as the number of attempts and the status of the last one. */
 export const attemptsQuery = (run: string, path: Path, version: string) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["attempts", run, path, version],
     queryFn: ({ signal }) => get<{ attempts: Attempt[] }>(address(`/runs/${run}/attempts`, { path }), signal),
     placeholderData: (before) => before,
@@ -85,6 +91,7 @@ export const attemptsQuery = (run: string, path: Path, version: string) =>
 
 export const outputQuery = (run: string, path: Path) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["output", run, path],
     queryFn: ({ signal }) => get<{ output: Json }>(address(`/runs/${run}/output`, { path }), signal),
   });

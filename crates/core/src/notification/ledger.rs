@@ -23,8 +23,11 @@ const WINDOW_MAX: usize = 10;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum NotifyEntry {
-    /// From now on notifications are sent. Earlier ones are not.
-    Began,
+    /// Notifications of this time and later are sent. Earlier ones are not.
+    Began {
+        /// When the engine that wrote this started.
+        since: i64,
+    },
     /// An engine is about to send a message.
     Sending {
         /// The message.
@@ -146,7 +149,7 @@ pub(super) struct Told {
 pub struct NotifyLedger {
     /// The last entry.
     pub seq: u64,
-    /// The time of the first entry.
+    /// From when on notifications are sent.
     pub began: Option<i64>,
     keys: HashMap<String, Told>,
     messages: IndexMap<String, MessageRecord>,
@@ -156,9 +159,8 @@ impl NotifyLedger {
     /// Applies an entry.
     pub fn apply(&mut self, seq: u64, at: i64, entry: &NotifyEntry) {
         self.seq = seq;
-        self.began.get_or_insert(at);
         match entry {
-            NotifyEntry::Began => {}
+            NotifyEntry::Began { since } => drop(self.began.get_or_insert(*since)),
             NotifyEntry::Sending { id, keys, title, channels, until, .. } => {
                 if !self.messages.contains_key(id) {
                     self.first(id, at, keys, title, channels);

@@ -2,6 +2,7 @@
 
 use super::texts::one_line;
 use super::{Notification, NotificationKind};
+use crate::decide::host_of_label;
 use crate::event::{Event, QuestionKind};
 use crate::explain::{moment, waits_for};
 use crate::plan::{OnExceed, Outcome, Plan};
@@ -90,7 +91,8 @@ fn about_step(step: &StepInst) -> Option<Notification> {
     }
     match &step.phase {
         Phase::Retry { due } => about_limit(step, *due),
-        Phase::Queued(queued) => {
+        // A step that waits for one machine asks a person when that machine is silent for too long.
+        Phase::Queued(queued) if !queued.labels.iter().any(|label| host_of_label(label).is_some()) => {
             let text = line(&waits_for(&step.path, &queued.labels));
             let occurrence = queued.labels.join(",");
             let since = step.started_at.unwrap_or(step.since);

@@ -39,7 +39,7 @@ struct World {
 impl World {
     fn new(rules: NotifyRules) -> Self {
         let mut ledger = NotifyLedger::default();
-        ledger.apply(1, 0, &NotifyEntry::Began);
+        ledger.apply(1, 5, &NotifyEntry::Began { since: 0 });
         Self { ledger, rules, pending: Vec::new(), broken: Vec::new() }
     }
 
@@ -229,7 +229,7 @@ fn what_the_workflow_tells_one_channel_goes_to_the_others() {
 fn what_is_older_than_the_ledger_or_a_week_is_not_sent() {
     let mut world = World::new(rules());
     world.ledger = NotifyLedger::default();
-    world.ledger.apply(1, DAY, &NotifyEntry::Began);
+    world.ledger.apply(1, DAY + 5, &NotifyEntry::Began { since: DAY });
     world.pending = vec![pending("run-1", NotificationKind::Gate, DAY - 1)];
     assert_eq!(world.run(DAY).0, Vec::<String>::new());
     world.pending = vec![pending("run-1", NotificationKind::Gate, DAY)];

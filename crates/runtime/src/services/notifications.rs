@@ -200,7 +200,8 @@ impl Shared {
         for _ in 0..MESSAGES_MAX {
             let mut ledger = self.notified.lock().await;
             journal::refresh(self.store.as_ref(), &mut ledger).await?;
-            if ledger.began.is_none() && !journal::write(self, &mut ledger, &NotifyEntry::Began).await? {
+            let began = NotifyEntry::Began { since: self.since_ms };
+            if ledger.began.is_none() && !journal::write(self, &mut ledger, &began).await? {
                 continue;
             }
             self.add_unsent(&ledger, &mut pending, &mut is_looked_up).await?;

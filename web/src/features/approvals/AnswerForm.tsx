@@ -62,7 +62,7 @@ function isShown(error: Error): boolean {
 /** A text beside the answer. A person who tries a step again often has a hint for its agent. */
 function Comment({ kind, comment, type }: { kind: Question["kind"]; comment: string; type: (text: string) => void }) {
   if (kind === "operator")
-    return <Field label="A hint for the next attempt (optional)" text={comment} type={type} hint="The agent reads it if you try again." />;
+    return <Field label="A hint for the next attempt (optional)" text={comment} type={type} hint="If an agent does the step, it reads this when it tries again." />;
   return (
     <Fold title="Add a comment">
       {() => <Field label="Comment" text={comment} type={type} hint="People, and later steps and their agents, can read it." />}

@@ -11,7 +11,7 @@ import { useWide } from "../../ui/useWide";
 import styles from "./approvals.module.css";
 import { Gone } from "./Gone";
 import { InboxRow } from "./InboxRow";
-import { keyOf, nextKey } from "./inbox";
+import { keyOf, nextKey, sorted } from "./inbox";
 import { Outcomes } from "./Outcomes";
 import { QuestionCard } from "./QuestionCard";
 import { useKeys } from "./useKeys";
@@ -29,7 +29,7 @@ export function ApprovalsPage() {
         </p>
       ))}
       {!data && !error && <p className="quiet">Loading…</p>}
-      {data && <Inbox questions={data.questions} />}
+      {data && <Inbox questions={sorted(data.questions)} />}
     </section>
   );
 }
@@ -41,6 +41,7 @@ function Inbox({ questions }: { questions: Question[] }) {
   const [open, choose] = useState<string>();
   const [first] = questions;
   if (open === undefined && first) choose(keyOf(first));
+  if (open !== undefined && !first) choose(undefined);
   const list = useKeys(isWide ? choose : undefined);
   if (questions.length === 0) return <Nothing />;
   const chosen = questions.find((question) => keyOf(question) === open);

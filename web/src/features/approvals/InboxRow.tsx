@@ -20,14 +20,14 @@ export function InboxRow({ question, isOpen, open }: { question: Question; isOpe
       </span>
       <span className={styles.facts}>
         <span className={styles.line}>{task || run}</span>
-        <span>{workflow}</span>
+        <span className={styles.workflow}>{workflow}</span>
         <span title={moment(asked_at)}>{ago(asked_at, now)}</span>
         {needed !== undefined && (
           <span>
             {approved.length} of {needed}
           </span>
         )}
-        <span>{whoMay(question)}</span>
+        <span className={styles.may}>{whoMay(question)}</span>
       </span>
     </button>
   );

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import type { Question } from "../../api/types";
+import { Clipped } from "../../ui/Clipped";
 import { ago, duration, inTimeZone, moment } from "../../ui/format";
 import { Markdown } from "../../ui/markdown/Markdown";
 import { oneLine } from "../../ui/markdown/parse";
@@ -51,13 +52,13 @@ export function QuestionCard({ question, where }: { question: Question; where?: 
         )}
       </header>
       {where}
-      <div className={styles.content} tabIndex={0} role="group" aria-label="What is asked">
+      <Clipped label="What is asked">
         <div className={styles.text}>
           <Markdown text={inTimeZone(text)} />
         </div>
         {error && <p className={styles.error}>{error.message}</p>}
         {output !== undefined && <Value value={output} />}
-      </div>
+      </Clipped>
       <People question={question} now={now} />
       <AnswerForm question={question} />
     </article>

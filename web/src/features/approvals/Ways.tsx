@@ -40,7 +40,7 @@ export function Ways({ question, busy, say, onlyDeny = false }: Props) {
       ))}
       {value && (
         <Button disabled={busy} onClick={() => start("value")}>
-          Edit
+          {question.kind === "operator" ? "Give the result" : "Edit"}
         </Button>
       )}
       {denial && (

@@ -7,6 +7,11 @@ export function keyOf({ run, path, asked_at }: Pick<Question, "run" | "path" | "
   return `${run} ${path} ${asked_at}`;
 }
 
+/** First the questions that the user can answer, longest open first. */
+export function sorted<Q extends Pick<Question, "here">>(questions: Q[]): Q[] {
+  return [...questions.filter(({ here }) => here.ok), ...questions.filter(({ here }) => !here.ok)];
+}
+
 /** The question to open next: the first one that is not open. */
 export function nextKey(questions: Pick<Question, "run" | "path" | "asked_at">[], open: string | undefined): string | undefined {
   return questions.map(keyOf).find((key) => key !== open);

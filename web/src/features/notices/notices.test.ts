@@ -25,7 +25,7 @@ describe("a notice about an end", () => {
     expect(hasEnded(row(1, "running"), undefined, 0)).toBe(false);
     expect(hasEnded(row(1, "failed"), "running", 100)).toBe(true);
     expect(hasEnded(row(1, "failed"), "failed", 0)).toBe(false);
-    expect(hasEnded(row(1, "succeeded"), undefined, 100), "it ended before").toBe(false);
+    expect(hasEnded(row(1, "succeeded"), undefined, 100_000), "it ended before").toBe(false);
     expect(hasEnded(row(1, "succeeded"), undefined, 40), "too short to be seen before").toBe(true);
   });
 

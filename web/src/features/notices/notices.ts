@@ -39,11 +39,14 @@ export function knownOf(questions: Question[]): Set<string> {
 
 const ENDS: Partial<Record<Status, string>> = { succeeded: "succeeded", failed: "failed", cancelled: "was cancelled" };
 
+/** How much the clocks of the server and of the browser may differ. */
+const SKEW_MS = 60_000;
+
 /** Whether a row says that its run ended, after the page began to look. */
 export function hasEnded(row: RunRow, before: Status | undefined, since: number): boolean {
   if (!ENDS[row.status] || row.status === before) return false;
   // A run that was not known may have ended long ago.
-  return before !== undefined || (row.summary.ended_at ?? 0) >= since;
+  return before !== undefined || (row.summary.ended_at ?? row.updated_at) >= since - SKEW_MS;
 }
 
 /** The notices about runs that ended at about the same time. */

@@ -24,7 +24,7 @@ export function Either({ node, draft, change, label, at, required, errors, bare 
     change({ ...draft, there: "set", chosen, options: new Map(draft.options).set(chosen, kept) });
   };
   return (
-    <div className={styles.group} data-bare={bare || undefined}>
+    <div className={styles.group}>
       <Frame id={id} label={label} node={node} required={required} wrong={wrong} bare={bare}>
         <select
           {...attributes({ id, described: `${id}-about`, text: "", type: choose, wrong, required })}

@@ -25,7 +25,8 @@ export function Frame({ id, label, node, required, wrong, bare = false, hint, gr
       {!required && <span className="quiet"> (optional)</span>}
     </>
   );
-  const about = [node.description, hint ?? hintOf(node)].filter(Boolean);
+  const none = node.nullable && required && (node.kind === "text" || node.kind === "number") ? "Empty means none." : undefined;
+  const about = [node.description, hint ?? hintOf(node), none].filter(Boolean);
   return (
     <div className={styles.field} {...(group ? { role: "group", "aria-labelledby": `${id}-label` } : {})}>
       {group ? (
@@ -59,6 +60,7 @@ function hintOf(node: Node): string | undefined {
   if (node.kind === "json") return node.hint;
   if (node.kind === "text") {
     const example = exampleOf(node.format);
+    if (node.format === "date") return undefined;
     if (example) return `For example ${example}`;
     if (node.pattern) return `Pattern: ${node.pattern.slice(0, 120)}`;
     return node.max === undefined ? undefined : `At most ${node.max} characters`;

@@ -14,7 +14,7 @@ export function ObjectFields({ node, draft, change, label, at, required, errors,
   const isThere = draft.there === "set";
   const rest = Object.keys(draft.rest).length;
   return (
-    <div className={styles.group} data-bare={bare || undefined} role="group" aria-labelledby={id}>
+    <div className={styles.group} data-inner={(isThere && !bare) || undefined} role="group" aria-labelledby={id}>
       <div className={styles.head}>
         <span id={id} className={bare ? "unseen" : styles.label}>
           {name}
