@@ -236,7 +236,7 @@ describe("a run", () => {
     await node("check, run").waitFor();
     await at.page.getByRole("button", { name: "fold Do every task" }).click();
     await node("check, run").waitFor({ state: "detached" });
-    await at.page.getByRole("button", { name: "steps inside Do every task" }).click();
+    await at.page.locator(".react-flow__node").getByRole("button", { name: "steps inside Do every task" }).click();
     await node("check, run").waitFor();
   });
 
