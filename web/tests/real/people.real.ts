@@ -60,6 +60,7 @@ describe("a run that is told something", () => {
     await run.whole("cancelled");
     expect(at.longhaul.events(run.id())).toContainEqual(expect.objectContaining({ event: "cancel_requested", reason: "not today" }));
     await run.button("Retry").click();
+    await run.button("Retry the run").click();
     await run.node("go, approve, waiting").waitFor();
     await run.button("Approve").click();
     await run.whole("failed");
@@ -74,6 +75,7 @@ describe("a run that is told something", () => {
     await run.whole("failed");
     await run.card("go").locator("button[aria-expanded]").first().click();
     await run.card("go").getByRole("button", { name: "Fork from here" }).click();
+    await at.page.getByRole("dialog").getByRole("button", { name: "Fork from here" }).click();
     await at.page.waitForURL((url) => !url.pathname.endsWith(first));
     await run.node("go, approve, waiting").waitFor();
     await run.status("first", "succeeded");
