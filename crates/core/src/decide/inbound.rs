@@ -219,6 +219,12 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
         (QuestionKind::Question, Answer::Approve) => return fits(question.schema.as_ref(), &Json::Null),
         (QuestionKind::Review, Answer::Value { value } | Answer::Edit { value })
         | (QuestionKind::Operator, Answer::Edit { value }) => return fits(output, &value),
+        (QuestionKind::Approval | QuestionKind::Consent | QuestionKind::Review, Answer::Skip) => {
+            Some(format!("only a step that cannot continue can be skipped; {}", takes(question)))
+        }
+        (QuestionKind::Question, Answer::Skip) if !planner.plan.step(inst.step).is_agent() => {
+            Some("only a step that cannot continue can be skipped; it takes a value".to_owned())
+        }
         (_, Answer::Approve | Answer::Deny { .. } | Answer::Skip) => None,
     };
     refused.map(|why| cannot_answer(path, &why))
