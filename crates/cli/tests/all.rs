@@ -29,6 +29,7 @@ mod personas;
 mod postgres;
 mod purity;
 mod real_agents;
+mod replan;
 mod runs;
 mod serve;
 mod shelf;

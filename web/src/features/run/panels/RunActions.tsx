@@ -1,4 +1,4 @@
-// Pause, unpause, cancel, retry.
+// Pause, unpause, cancel, retry, fix and retry.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import { Actions, Dialog } from "../../../ui/Dialog";
 import { Field } from "../../../ui/Field";
 import { ErrorNote } from "../../../ui/Note";
 import { useMay } from "../../../ui/useMay";
+import { FixDialog } from "../../fix/FixDialog";
 import type { Head } from "../state/fold";
 
 type Verb = "pause" | "unpause" | "retry" | "cancel";
@@ -15,6 +16,7 @@ type Verb = "pause" | "unpause" | "retry" | "cancel";
 export function RunActions({ head: { run, status } }: { head: Head }) {
   const may = useMay();
   const [cancelling, cancel] = useState(false);
+  const [fixing, fix] = useState(false);
   const tell = useMutation({
     mutationFn: ({ verb, body = {} }: { verb: Verb; body?: object }) => post(address(`/runs/${run}/${verb}`), body),
   });
@@ -38,6 +40,7 @@ export function RunActions({ head: { run, status } }: { head: Head }) {
             Retry
           </Button>
         )}
+        {is("failed", "cancelled", "paused", "waiting") && <Button onClick={() => fix(true)}>Fix and retry</Button>}
         {is("queued", "running", "waiting", "paused") && (
           <Button look="danger" disabled={tell.isPending} onClick={() => cancel(true)}>
             Cancel
@@ -45,6 +48,7 @@ export function RunActions({ head: { run, status } }: { head: Head }) {
         )}
       </Actions>
       {tell.error && <ErrorNote error={tell.error} />}
+      {fixing && <FixDialog run={run} close={() => fix(false)} />}
       {cancelling && (
         <CancelDialog
           close={() => cancel(false)}
