@@ -61,7 +61,7 @@ export type Happened =
   | { event: "unpaused"; by?: string }
   | { event: "reopened"; from?: Path; by?: string }
   | { event: "plan_replaced"; kept?: string[]; again?: string[]; dropped?: string[]; by?: string }
-  | { event: "result_kept"; path: Path; was?: Path }
+  | { event: "result_kept"; path: Path; was?: Path; unfinished?: boolean }
   | { event: "run_finished"; outcome: "success" | "failure" | "cancelled"; message?: string; outputs?: Record<string, Json> };
 
 /** An event with its place in the history of a run. */

@@ -92,7 +92,7 @@ export function story(envelope: Envelope): string {
       return `continues with a changed workflow${event.by ? ` by ${event.by}` : ""}: ${counts}`;
     }
     case "result_kept":
-      return `${event.path} keeps its result${event.was ? ` (was ${event.was})` : ""}`;
+      return `${event.path} keeps its ${event.unfinished ? "conversation" : "result"}${event.was ? ` (was ${event.was})` : ""}`;
     case "run_finished":
       return `the run is over: ${event.outcome}${event.message ? `, ${event.message}` : ""}`;
     case "timer_fired":
