@@ -7,9 +7,11 @@
 
 pub mod bootstrap;
 pub mod command;
+pub mod digest;
 pub mod open_store;
 pub mod outcome;
 pub mod replan;
+mod same_folder;
 pub mod start;
 pub mod workflow;
 

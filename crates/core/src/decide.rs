@@ -11,6 +11,7 @@ mod consent;
 mod degrade;
 mod finish;
 mod gate;
+mod hints;
 mod hooks;
 mod host_lost;
 mod hosted;
@@ -18,6 +19,7 @@ mod inbound;
 mod inside;
 mod judge;
 mod kept;
+mod limits;
 mod placement;
 mod recovery;
 mod seal;
@@ -28,7 +30,7 @@ mod turn;
 use crate::event::{Envelope, Event, PlanReplaced, VERSION};
 use crate::index::Index;
 use crate::path::StepPath;
-use crate::plan::Plan;
+use crate::plan::{Plan, StepIx};
 use crate::state::{self, Phase, State, StepInst};
 
 pub use concurrency::group;
@@ -88,6 +90,25 @@ pub struct Planner<'a> {
     pub plan: &'a Plan,
     /// Its lookups.
     pub index: &'a Index,
+}
+
+impl Planner<'_> {
+    /// The step of the plan that an address names, whether it was reached or not.
+    pub fn find(self, path: &StepPath) -> Option<StepIx> {
+        let mut bodies = vec![self.plan.main().body];
+        let mut found = None;
+        for segment in path.segments() {
+            let step = bodies.iter().find_map(|body| self.index.find(*body, segment.id.as_str()))?;
+            let inner = self.index.inner(step);
+            // A loop has one body for all its items; a choice has one for each branch.
+            bodies = match segment.index {
+                Some(index) if inner.len() > 1 => inner.get(index as usize).copied().into_iter().collect(),
+                _ => inner.to_vec(),
+            };
+            found = Some(step);
+        }
+        found
+    }
 }
 
 /// Takes news in and decides until nothing is left to decide, or the commit is full. What people and programs tell is held to what
@@ -192,7 +213,7 @@ fn record(
     // What waits for a worker is nobody's: a run that is being cancelled need not wait for it, only its end takes it away. Whoever
     // reopens the run finds it gone.
     let reopens_live = reopens && !state.is_finished();
-    let takes_away = over || some || reopens_live || matches!(event, Event::HostLeft { .. });
+    let takes_away = over || some || reopens_live || matches!(event, Event::HostLeft { .. } | Event::RunStopped { .. });
     let queued: Vec<(StepPath, u32)> = if takes_away { state.queued().map(named).collect() } else { Vec::new() };
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
     state.apply(planner.plan, planner.index, &envelope)?;
@@ -221,8 +242,11 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if let Some(decision) = ending(planner, state) {
         return Some(decision);
     }
-    if state.paused || state.cancelling {
+    if state.cancelling || state.stopped.is_some() {
         return None;
+    }
+    if state.paused {
+        return settled(planner, state);
     }
     if let Some(decision) = host_lost::decide(state) {
         return Some(decision);
@@ -263,6 +287,12 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     }
 }
 
+/// What the end of an attempt means for its step. That starts nothing, so it is also decided while a run is paused.
+fn settled(planner: Planner<'_>, state: &State) -> Option<Decision> {
+    let judged = state.agenda.undecided.iter().find(|at| state.step(**at).phase == Phase::Judge)?;
+    Some(judge::judge(planner, state, *judged))
+}
+
 /// What is kept needs no permit.
 fn keepable(planner: Planner<'_>, state: &State) -> Option<Decision> {
     let candidates = state.agenda.ready.iter().filter(|at| kept::is_candidate(state, **at));
@@ -279,6 +309,9 @@ fn ending(planner: Planner<'_>, state: &State) -> Option<Decision> {
     }
     if state.cancelling {
         return finish::cancelled(state);
+    }
+    if state.stopped.is_some() {
+        return None;
     }
     finish::spinning(state).or_else(|| finish::over_limit(planner, state))
 }

@@ -5,6 +5,7 @@
 
 mod about;
 mod attempt;
+mod budget;
 mod context;
 mod machine;
 mod question;
@@ -25,6 +26,7 @@ use crate::task::TimerId;
 
 pub use about::EventSubject;
 pub use attempt::{Failure, Result, Session, Usage};
+pub use budget::{Amount, BudgetChange};
 pub use context::{RunContext, RunTrigger, TriggerKind};
 pub use machine::{Carried, OnHostLost};
 pub use question::{Answer, QuestionKind};
@@ -73,6 +75,9 @@ pub enum Event {
         /// It waits for a worker with these labels; the engine that recorded it does not run it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queued: Option<Vec<String>>,
+        /// What people told the agent and this turn carries: the numbers of the step's hints, from 1.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hints: Vec<u32>,
     },
     /// A worker makes an attempt that waited for one.
     AttemptClaimed {
@@ -197,6 +202,15 @@ pub enum Event {
         /// What it waits for, and what to do; `None` if it waits no longer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
+    },
+    /// The agent of an attempt called a tool that it may not use, and continued without it.
+    ToolDenied {
+        /// The step.
+        path: StepPath,
+        /// The number of the attempt.
+        attempt: u32,
+        /// The tool, as the agent names it.
+        tool: String,
     },
     /// The agent of an attempt has a conversation that can be found again.
     SessionSeen {
@@ -365,6 +379,24 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown: Option<String>,
     },
+    /// A person told the agent of a step something. The next turn of the step carries it.
+    HintGiven {
+        /// The step.
+        path: StepPath,
+        /// What they said.
+        text: String,
+        /// Who said it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A person changed the limits of the run. It continues if it was paused at one of them.
+    BudgetChanged {
+        /// The limits from now on. Those that are not named stay.
+        change: BudgetChange,
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// A step that the policy has something to say about may do what it does.
     Consented {
         /// The step.
@@ -471,6 +503,18 @@ pub enum Event {
     },
     /// The run may continue.
     Unpaused {
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// Somebody stopped the run: its attempts end, and no engine continues it until somebody resumes it.
+    RunStopped {
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// Somebody resumed a stopped run.
+    RunResumed {
         /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,

@@ -18,6 +18,7 @@ use longhaul_core::decide::{Planner, group};
 use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunSource, RunStarted, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
+use longhaul_core::notification::NotifyLedger;
 use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan, Unit};
@@ -41,6 +42,7 @@ use crate::execute::secrets::Secrets;
 use crate::execute::shortage;
 use crate::fleet::membership::ClaimedTasks;
 use crate::run::approvals;
+use crate::run::attendance::Driving;
 use crate::run::awake::Awake;
 use crate::run::codec;
 use crate::run::damaged;
@@ -51,6 +53,7 @@ use crate::run::message::Message;
 use crate::run::notifier::{self, Notifier};
 use crate::run::run_loop::{self, Idle, Loaded};
 use crate::services::consent;
+use crate::services::notifications;
 use crate::services::registry;
 use crate::services::upkeep;
 
@@ -160,10 +163,16 @@ pub(crate) struct Shared {
     pub(crate) turns: Turns,
     pub(crate) taken: ClaimedTasks,
     pub(crate) secrets: Secrets,
+    /// Cancelled when this engine leaves its runs to another one; see [`Engine::drain`].
+    pub(crate) draining: CancellationToken,
     /// The consents that this engine has read so far.
     pub(crate) ledger: Mutex<Ledger>,
     /// The part of the registry that this engine has read so far.
     pub(crate) registry: Mutex<Registry>,
+    /// The notifications that this engine has read so far.
+    pub(crate) notified: Mutex<NotifyLedger>,
+    /// When this engine started.
+    pub(crate) since_ms: i64,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -185,6 +194,9 @@ impl Engine {
             secrets: Secrets::of(&options),
             ledger: Mutex::default(),
             registry: Mutex::default(),
+            notified: Mutex::default(),
+            since_ms: clock.now_ms(),
+            draining: CancellationToken::new(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -373,6 +385,7 @@ impl Engine {
     ) -> Result<Idle, Error> {
         let news = self.shared.notifier.listen(run);
         let _renewing = self.keep_leases();
+        let _driving = Driving::note(&self.shared, run);
         let mut has_waited = false;
         loop {
             let (idle, state) = match self.until_idle(run, &stop).await {
@@ -388,7 +401,7 @@ impl Engine {
                 self.shared.notifier.forget(run);
                 return Ok(idle);
             };
-            if stop.is_cancelled() || !patient(&state) {
+            if stop.is_cancelled() || self.is_draining() || state.is_stopped() || !patient(&state) {
                 return Ok(idle);
             }
             let timer =
@@ -398,6 +411,7 @@ impl Engine {
             let pause = timer.into_iter().chain(others).chain([LOOK_ANYWAY]).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
+                () = self.shared.draining.cancelled() => return Ok(idle),
                 () = news.notified() => {}
                 () = self.moved_by_others(run, state.seq) => {}
                 () = tokio::time::sleep(pause.unwrap_or(LOOK_ANYWAY)) => {}
@@ -447,6 +461,17 @@ impl Engine {
     /// The login that opened the store. With a login, an engine can only do [`Engine::work`].
     pub fn login(&self) -> Option<&str> {
         self.shared.store.scope().map(longhaul_store::LoginScope::login)
+    }
+
+    /// Leaves all runs to another engine: decides nothing more, and waits only for attempts that would not outlive this
+    /// process. Agents under a shim continue; the process must end right after, and another engine attaches to them.
+    pub fn drain(&self) {
+        self.shared.draining.cancel();
+    }
+
+    /// Whether this engine leaves its runs to another one.
+    pub fn is_draining(&self) -> bool {
+        self.shared.draining.is_cancelled()
     }
 
     /// Renews the leases of this engine until the handle is dropped.
@@ -501,7 +526,7 @@ impl Engine {
 }
 
 /// Journals of Longhaul itself, which are not runs.
-const JOURNALS: [&str; 3] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP];
+const JOURNALS: [&str; 4] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP, notifications::NOTIFY];
 
 fn is_run(row: &RunRow) -> bool {
     !row.run.is_reserved()
@@ -572,6 +597,11 @@ impl Shared {
         plans.insert(hash.to_owned(), Arc::clone(&plan));
         Ok(plan)
     }
+}
+
+/// Whether a plan can start with these inputs.
+pub fn check_inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<(), Error> {
+    inputs(plan, given).map(drop)
 }
 
 /// The inputs with their defaults. Checks each one against its schema.

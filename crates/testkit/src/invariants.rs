@@ -94,6 +94,8 @@ impl Witness {
         let told = matches!(
             read.event,
             Event::Answered { .. }
+                | Event::HintGiven { .. }
+                | Event::BudgetChanged { .. }
                 | Event::Signalled { .. }
                 | Event::HostedClaimed { .. }
                 | Event::HeartbeatSeen { .. }
@@ -186,10 +188,15 @@ impl Witness {
 
 /// Whether an event can happen in a finished run.
 fn follows_an_end(event: &Event) -> bool {
-    use Event::{OnFailureEnded, OnFailureStarted, PlanReplaced, Refused, Reopened};
+    use Event::{BudgetChanged, OnFailureEnded, OnFailureStarted, PlanReplaced, Refused, Reopened};
     matches!(
         event,
-        OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. } | PlanReplaced(_)
+        OnFailureStarted { .. }
+            | OnFailureEnded { .. }
+            | Refused { .. }
+            | Reopened { .. }
+            | BudgetChanged { .. }
+            | PlanReplaced(_)
     )
 }
 
@@ -214,13 +221,14 @@ fn orphan(state: &State) -> Option<StepPath> {
 fn is_stuck(state: &State) -> bool {
     state.started.is_some()
         && !state.paused
+        && state.stopped.is_none()
         && state.open_attempts().next().is_none()
         && state.waiting().next().is_none()
 }
 
 /// An open step that no worker has, and that waits for nothing with a name.
 fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
-    if state.is_finished() || state.paused || state.cancelling {
+    if state.is_finished() || state.paused || state.stopped.is_some() || state.cancelling {
         return None;
     }
     let timers = state.timers(planner.plan);

@@ -170,6 +170,8 @@ impl VirtualWorld {
             Act::Signal(name, data) => Event::Signalled { name, data, by: None },
             Act::Cancel => Event::CancelRequested { by: None, reason: None },
             Act::Pause => Event::Paused { by: None },
+            Act::Stop => Event::RunStopped { by: Some("ana".to_owned()) },
+            Act::Resume => Event::RunResumed { by: None },
             Act::Unpause => Event::Unpaused { by: None },
             Act::Submit(attempt, output) => {
                 let (path, attempt) = numbered(&attempt)?;
@@ -192,7 +194,14 @@ impl VirtualWorld {
                 let from = from.map(|from| from.parse::<StepPath>()).transpose()?;
                 Event::Reopened { from, by: None }
             }
-            Act::Answer(step, answer) => Event::answered(step.parse()?, answer),
+            Act::Answer(step, answer, given) => match Event::answered(step.parse()?, answer) {
+                Event::Answered { path, answer, by, caller, shown, key, .. } => {
+                    Event::Answered { path, answer, by, caller, comment: given, shown, key }
+                }
+                other => other,
+            },
+            Act::Tell(step, text) => Event::HintGiven { path: step.parse()?, text, by: Some("ana".to_owned()) },
+            Act::Budget(change) => Event::BudgetChanged { change, by: None },
             Act::Fork(before) => return self.fork(&before),
             Act::Machine(host) => {
                 self.machine = Some(host);

@@ -1,4 +1,4 @@
-//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `leave`: sends a
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `stop`, `leave`: sends a
 //! message to a run.
 
 use std::process::ExitCode;
@@ -77,6 +77,7 @@ pub(crate) enum What {
     Cancel,
     Pause,
     Unpause,
+    Stop,
     Leave,
 }
 
@@ -168,6 +169,7 @@ fn command(args: &Args, what: What, value: Option<Json>) -> Result<RunCommand> {
         What::Cancel => RunCommand::Cancel { reason: args.reason.clone() },
         What::Pause => RunCommand::Pause,
         What::Unpause => RunCommand::Unpause,
+        What::Stop => RunCommand::Stop,
         What::Leave => RunCommand::Abandon,
     })
 }

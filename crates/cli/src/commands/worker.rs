@@ -1,13 +1,14 @@
 //! `longhaul worker`: runs every run that has work.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
-use longhaul_core::id::RunId;
 use longhaul_runtime::{Engine, EngineEvent, Wanted};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
+use crate::background::leash;
 use crate::engine_args::{self, AgentArgs, EngineArgs, WorkerArgs};
 use crate::ui;
 use crate::worker_log::WorkerLog;
@@ -18,6 +19,9 @@ pub(crate) struct Args {
     /// Print nothing about the steps
     #[arg(long, short)]
     quiet: bool,
+    /// A worker of the background engine: it ends when standard input does, or after that many seconds without a run
+    #[arg(long, hide = true, value_name = "SECONDS")]
+    leash: Option<u64>,
     #[command(flatten)]
     worker: WorkerArgs,
     #[command(flatten)]
@@ -59,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ));
         let place = args.engine.clone();
         let find = move |wanted: Wanted<'_>| engine_args::startable(&place, wanted);
-        let kept = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(engine_args::kept(kept));
+        let kept = |kept: Result<&longhaul_runtime::Fired, &longhaul_runtime::Error>| ui::say(engine_args::kept(kept));
         let times = engine.keep_times(&find, stop.clone(), &kept);
         let over = CancellationToken::new();
         let work = async {
@@ -72,10 +76,30 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let pulse = engine.pulse();
         let said = told(args, &engine, pulse, &over);
         let (traced, kept_small) = (engine_args::traced(&engine, &stop), engine_args::kept_small(&engine, &stop));
-        tokio::join!(work, times, traced, kept_small, said).0?;
+        let notified = engine_args::notified(&engine, &stop, args.quiet);
+        let leashed = leashed(args, &engine, &stop);
+        tokio::join!(work, times, traced, kept_small, notified, said, leashed).0?;
+        if engine.is_draining() {
+            // Its agents continue, and the next engine attaches to them. A normal end would stop them.
+            std::process::exit(0);
+        }
         ui::say("stopped; no step is running here any more");
+        if args.leash.is_some() {
+            // The thread that reads the leash cannot be ended.
+            std::process::exit(0);
+        }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Ends a worker of the background engine that is let go, or that has nothing left to do.
+async fn leashed(args: &Args, engine: &Engine, stop: &CancellationToken) {
+    let Some(seconds) = args.leash else { return };
+    match leash::held(engine, Duration::from_secs(seconds), stop).await {
+        Some(leash::End::Leaves) => engine.drain(),
+        Some(leash::End::Idle) => stop.cancel(),
+        None => {}
+    }
 }
 
 /// Prints what happens to the worker's steps, unless `--quiet` is set.

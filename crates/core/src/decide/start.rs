@@ -66,6 +66,8 @@ pub struct AgentTurn {
     pub restore: Option<u32>,
     /// The money that the run has left for it, where there is a limit.
     pub usd_left: Option<f64>,
+    /// What people told the agent and this turn carries: numbers of the step's hints, from 1.
+    pub hints: Vec<u32>,
 }
 
 pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
@@ -199,19 +201,21 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     let reserve = super::budget::reserve(planner, state, at);
-    let begun =
-        |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted, host: None, queued: None };
+    let begun = |hosted, hints| {
+        let path = path.clone();
+        Event::AttemptStarted { path, attempt, reserve, hosted, host: None, queued: None, hints }
+    };
     match rendered(planner, state, at, attempt) {
         // The prompt is rendered when a client claims it, so it need not be stored before.
-        Ok(_) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true)]),
+        Ok(start) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true, start.turn.hints)]),
         Ok(mut start) => {
             start.turn.usd_left = super::budget::usd_left(planner, state, at);
-            Decision { events: vec![begun(false)], start: Some(start) }
+            Decision { events: vec![begun(false, start.turn.hints.clone())], start: Some(start) }
         }
         Err(problem) => {
             let error = Failure::unusable(ErrorClass::Invalid, format!("the step cannot be rendered: {}", problem.0));
             let result = event::Result::default();
-            Decision::of([begun(false), Event::AttemptFailed { path, attempt, error, result }])
+            Decision::of([begun(false, Vec::new()), Event::AttemptFailed { path, attempt, error, result }])
         }
     }
 }

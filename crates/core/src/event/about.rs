@@ -24,6 +24,7 @@ impl Event {
             | Self::AttemptReleased { path, attempt }
             | Self::AttemptAdopted { path, attempt }
             | Self::AttemptDelayed { path, attempt, .. }
+            | Self::ToolDenied { path, attempt, .. }
             | Self::AttemptSucceeded { path, attempt, .. }
             | Self::AttemptFailed { path, attempt, .. }
             | Self::AttemptStopped { path, attempt, .. }
@@ -42,6 +43,7 @@ impl Event {
             | Self::QuestionAsked { path, .. }
             | Self::Answered { path, .. }
             | Self::Approved { path, .. }
+            | Self::HintGiven { path, .. }
             | Self::Consented { path, .. }
             | Self::WaitStarted { path, .. }
             | Self::StepEnded { path, .. }
@@ -56,6 +58,7 @@ impl Event {
             | Self::HostMissed { .. }
             | Self::HostSeen { .. }
             | Self::HostLeft { .. }
+            | Self::BudgetChanged { .. }
             | Self::ConsentRevoked { .. }
             | Self::Signalled { .. }
             | Self::LimitReached { path: None, .. }
@@ -64,6 +67,8 @@ impl Event {
             | Self::CancelRequested { .. }
             | Self::Paused { .. }
             | Self::Unpaused { .. }
+            | Self::RunStopped { .. }
+            | Self::RunResumed { .. }
             | Self::Reopened { .. }
             | Self::PlanReplaced(_)
             | Self::RunFinished { .. }
@@ -110,6 +115,7 @@ impl Event {
                 | Self::AttemptStopped { .. }
                 | Self::AttemptAdopted { .. }
                 | Self::AttemptDelayed { .. }
+                | Self::ToolDenied { .. }
                 | Self::SessionSeen { .. }
                 | Self::FilesKept { .. }
                 | Self::FilesRestored { .. }

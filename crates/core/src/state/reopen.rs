@@ -24,6 +24,8 @@ impl Apply<'_> {
         self.state.on_failure.open = false;
         self.stop_spinning();
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
+        self.state.stopped = None;
+        self.state.paused_at = None;
         self.resume_stopped();
         if let Some(at) = from {
             // Before anything is revived: a container that failed would start over as another visit.
