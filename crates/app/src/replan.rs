@@ -8,7 +8,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::origin::Caller;
 use longhaul_core::replan::{Choices, Comparison};
 use longhaul_project::Disk;
-use longhaul_runtime::{Applied, Error, ForkRequest, ReplanRequest, SourceText, Startable};
+use longhaul_runtime::{Applied, Error, ForkRequest, Loaded, ReplanRequest, SourceText, Startable};
 
 use crate::command::PATIENCE;
 use crate::{App, workflow};
@@ -76,26 +76,19 @@ impl App {
     pub async fn source(&self, run: &RunId) -> Result<Option<SourceText>, Error> {
         self.engine().source(run).await
     }
+}
 
-    /// The file that a run was started from, if it would make another plan now. A file that is gone or has errors counts as it is: a
-    /// person who changes it is not done yet.
-    pub async fn changed_file(&self, disk: &Disk, run: &RunId) -> Result<Option<ChangedFile>, Error> {
-        let loaded = self.engine().load(run).await?;
-        let source = loaded.state.started.as_ref().and_then(|started| started.source.clone());
-        let Some(source) = source.filter(|source| !source.edited) else { return Ok(None) };
-        let Some(file) = source.file else { return Ok(None) };
-        let dialect = source.dialect.as_deref().and_then(|dialect| dialect.parse().ok());
-        if !Path::new(&file).is_file() {
-            return Ok(None);
-        }
-        let entry = disk.find(&file).ok();
-        let report = entry.as_ref().and_then(|entry| workflow::checked(disk, entry, dialect).ok());
-        let Some((entry, report)) = entry.zip(report) else { return Ok(None) };
-        Ok(match workflow::planned(&entry, report) {
-            Ok(now) if now.plan == loaded.plan.0 => None,
-            Ok(_) => Some(ChangedFile { file, has_errors: false }),
-            Err(_) => Some(ChangedFile { file, has_errors: true }),
-        })
+/// The file that a run got its plan from, if it would make another plan now.
+pub fn changed_file(disk: &Disk, loaded: &Loaded) -> Option<ChangedFile> {
+    let source = loaded.state.started.as_ref()?.source.as_deref().filter(|source| !source.edited)?;
+    let file = source.file.clone().filter(|file| Path::new(file).is_file())?;
+    let dialect = source.dialect.as_deref().and_then(|dialect| dialect.parse().ok());
+    let entry = disk.find(&file).ok()?;
+    let report = workflow::checked(disk, &entry, dialect).ok()?;
+    match workflow::planned(&entry, report) {
+        Ok(now) if now.plan == loaded.plan.0 => None,
+        Ok(_) => Some(ChangedFile { file, has_errors: false }),
+        Err(_) => Some(ChangedFile { file, has_errors: true }),
     }
 }
 

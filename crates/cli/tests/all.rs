@@ -31,6 +31,7 @@ mod personas;
 mod postgres;
 mod purity;
 mod real_agents;
+mod replan;
 mod runs;
 mod serve;
 mod shelf;

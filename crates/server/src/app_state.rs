@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use longhaul_app::workflow::{self, Unplanned};
-use longhaul_app::{App, RunCommand};
+use longhaul_app::{App, Replanning, RunCommand};
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
@@ -193,7 +193,7 @@ impl AppState {
         Ok((entry, startable.plan))
     }
 
-    fn startable(&self, name: &str) -> Result<(WorkflowEntry, Startable), Problem> {
+    pub(crate) fn startable(&self, name: &str) -> Result<(WorkflowEntry, Startable), Problem> {
         let (entry, report) = self.workflow(name)?;
         let startable = workflow::planned(&entry, report).map_err(|why| unplanned(name, &why))?;
         Ok((entry, startable))
@@ -249,6 +249,13 @@ impl AppState {
     /// Carries out a command. If this engine drives the run, waits until the run has reacted, within a time limit.
     pub(crate) async fn command(&self, run: &RunId, command: RunCommand, caller: &Caller) -> Result<Applied, Problem> {
         let applied = self.app().command_within(run, command, &caller.known(), Duration::ZERO).await?;
+        self.go_on(&applied).await?;
+        Ok(applied)
+    }
+
+    /// Continues a run with a changed workflow.
+    pub(crate) async fn replan(&self, run: &RunId, how: &Replanning, caller: &Caller) -> Result<Applied, Problem> {
+        let (_, applied) = self.app().replan(run, how, &caller.known()).await?;
         self.go_on(&applied).await?;
         Ok(applied)
     }

@@ -25,6 +25,7 @@ mod pages;
 mod passes;
 mod problem;
 mod rate;
+mod replan;
 mod route;
 mod rows;
 mod runs;

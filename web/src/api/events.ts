@@ -65,6 +65,8 @@ export type Happened =
   | { event: "run_stopped"; by?: string }
   | { event: "run_resumed"; by?: string }
   | { event: "reopened"; from?: Path; by?: string }
+  | { event: "plan_replaced"; kept?: string[]; again?: string[]; dropped?: string[]; by?: string }
+  | { event: "result_kept"; path: Path; was?: Path; unfinished?: boolean }
   | { event: "run_finished"; outcome: "success" | "failure" | "cancelled"; message?: string; outputs?: Record<string, Json> };
 
 /** An event with its place in the history of a run. */

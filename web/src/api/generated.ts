@@ -203,6 +203,8 @@ export interface components {
             /** @default null */
             reason: string | null;
         };
+        /** @description How a step differs. */
+        Change: "same" | "changed" | "adjusted" | "new" | "gone" | "renamed" | "unclear";
         /** @description The thing to check: a text, or a workflow of the list. */
         Check: {
             /** @default null */
@@ -249,6 +251,25 @@ export interface components {
              *     `cancelled`, `stored`.
              */
             then: string;
+        };
+        /** @description What a changed workflow means for a run. */
+        Comparison: {
+            /** @description Steps that had a result and run again. */
+            again: string[];
+            /** @description Steps about which a person has to decide: keep a result that may be theirs, or run them. */
+            asks: string[];
+            /** @description Steps that had run and that the new plan does not have. */
+            dropped: string[];
+            /** @description A hash of all this and of the state of the run. Send it back to apply exactly this. */
+            hash: string;
+            /** @description Inputs whose values differ. */
+            inputs: string[];
+            /** @description Steps that keep their results. */
+            kept: string[];
+            /** @description What else there is to know. */
+            notes: string[];
+            /** @description Every step of the new plan, and every step that only the old plan has. */
+            rows: components["schemas"]["Row"][];
         };
         /** @description The cost of a run. */
         Cost: {
@@ -356,6 +377,8 @@ export interface components {
              */
             retry_after_ms?: number | null;
         };
+        /** @description What follows for a step. */
+        Fate: "kept" | "again" | "runs" | "decides" | "dropped" | "asks" | "nothing";
         /** @description A command that was applied before. */
         First: {
             /**
@@ -767,6 +790,52 @@ export interface components {
             /** @description Runs that may have questions, but cannot be read. */
             unreadable?: components["schemas"]["Unreadable"][];
         };
+        /** @description A changed workflow for a run: a text, or the name of a workflow. */
+        Replan: {
+            /**
+             * @description Steps that run again, changed or not.
+             * @default []
+             */
+            again: string[];
+            /**
+             * @description The hash of the comparison that the person was shown. Needed unless `preview` is true.
+             * @default null
+             */
+            expect: string | null;
+            /**
+             * @description Inputs that differ from those of the run.
+             * @default {}
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Steps that keep their results, changed or not.
+             * @default []
+             */
+            keep: string[];
+            /**
+             * @description Only compare.
+             * @default false
+             */
+            preview: boolean;
+            /**
+             * @description The new text. To apply it, the caller must be an admin: a text can run any command.
+             * @default null
+             */
+            text: string | null;
+            /**
+             * @description The name of a workflow.
+             * @default null
+             */
+            workflow: string | null;
+        };
+        /** @description What a changed workflow means for a run, and what came of it. */
+        Replanned: {
+            comparison: components["schemas"]["Comparison"];
+            /** @description What was done; nothing for a preview. */
+            outcome?: components["schemas"]["CommandOutcome"] | null;
+        };
         /** @description Starts a run again. */
         Retry: {
             /**
@@ -801,6 +870,36 @@ export interface components {
             points: components["schemas"]["Point"][];
             /** @description The key of the node it points to. */
             to: string;
+        };
+        /** @description One step of a comparison. */
+        Row: {
+            /**
+             * Format: uint
+             * @description How many results are made again.
+             */
+            again?: number;
+            /** @description How it differs. */
+            change: components["schemas"]["Change"];
+            /** @description What follows. */
+            fate: components["schemas"]["Fate"];
+            /**
+             * Format: uint
+             * @description How many results are kept.
+             */
+            kept?: number;
+            /** @description The parts that differ. */
+            parts?: string[];
+            /** @description The ids of the step and of what it is in. */
+            step: string;
+            /**
+             * Format: uint
+             * @description How many results are not used any more.
+             */
+            unused?: number;
+            /** @description The step of the old plan that it comes from, or may come from, if that has another path. */
+            was?: string | null;
+            /** @description Why, in words. */
+            why?: string | null;
         };
         /** @description A run with all data for its page. */
         Run: {
@@ -925,6 +1024,19 @@ export interface components {
         };
         /** @description Why a step is left out. */
         Skip: "when" | "run_if" | "route" | "denied" | "upstream" | "cancelled";
+        /** @description The text that a run holds. */
+        Source: {
+            /** @description The dialect, if it is not our own. */
+            dialect?: string | null;
+            /** @description Whether it was edited for this run alone. */
+            edited: boolean;
+            /** @description The file that it comes from, if there is one. */
+            file?: string | null;
+            /** @description Whether the file would make another plan now. */
+            file_changed: boolean;
+            /** @description The text. */
+            text: string;
+        };
         /** @description The kind of a span. */
         Spanned: {
             /** Format: uint32 */

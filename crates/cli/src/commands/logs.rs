@@ -143,6 +143,10 @@ impl Reader<'_> {
                 self.say_where(path, *attempt, host.as_deref());
                 self.attempts.push(Attempt { path: path.clone(), number: *attempt, at, used: None });
             }
+            Event::ResultKept { path, was: Some(was), .. } if self.step.is_some() && self.is_wanted(path) => {
+                let run = &self.run;
+                ui::say(format!("`{path}` keeps what `{was}` made; see: longhaul logs {run} {was}"));
+            }
             Event::AttemptClaimed { path, attempt, host, .. } if self.is_wanted(path) => {
                 self.say_where(path, *attempt, host.as_deref());
             }

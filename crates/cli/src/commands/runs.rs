@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use longhaul_app::{App, ChangedFile};
+use longhaul_app::ChangedFile;
 use longhaul_core::duration::format_ms;
 use longhaul_core::event::{Envelope, Event, QuestionKind};
 use longhaul_core::explain::moment;
@@ -215,12 +215,11 @@ pub(super) async fn say_changed(args: &EngineArgs, engine: &Engine, run: &RunId)
 
 /// The file behind a run, if it has changed and the run could continue with it. This is only a hint, so a problem is no error.
 pub(super) async fn changed_file(args: &EngineArgs, engine: &Engine, run: &RunId) -> Option<ChangedFile> {
-    let state = engine.load(run).await.ok()?.state;
-    if state.status() == RunStatus::Succeeded {
+    let loaded = engine.load(run).await.ok()?;
+    if loaded.state.status() == RunStatus::Succeeded {
         return None;
     }
-    let disk = engine_args::disk(args).ok()?;
-    App::new(engine.clone()).changed_file(&disk, run).await.ok().flatten()
+    longhaul_app::replan::changed_file(&engine_args::disk(args).ok()?, &loaded)
 }
 
 /// The command that answers a question.

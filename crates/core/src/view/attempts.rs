@@ -58,7 +58,7 @@ pub fn attempts(history: &[Envelope], path: &StepPath) -> Vec<Attempt> {
     for (at, envelope) in history.iter().enumerate() {
         match &envelope.event {
             // It keeps what another address had made.
-            Event::ResultKept { path: kept, was: Some(was) } if kept == path => {
+            Event::ResultKept { path: kept, was: Some(was), .. } if kept == path => {
                 fold.attempts = attempts(&history[..at], was);
             }
             _ => fold.event(envelope),

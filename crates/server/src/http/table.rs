@@ -8,7 +8,7 @@ use super::keys::Role::{Operator, Viewer};
 use super::route::Access::{Open, Role};
 use super::route::{Gives, Param, Route, shape};
 use super::{
-    about, answer, artifacts, attempts, metrics, openapi, rows, runs, search, start, stream, tell, workers, workflows,
+    about, answer, artifacts, attempts, metrics, openapi, replan, rows, runs, search, start, stream, tell, workers, workflows,
 };
 
 macro_rules! calls {
@@ -156,6 +156,16 @@ pub(super) static ROUTES: &[Route] = &[
     )
     .takes(shape::<tell::Retry>)
     .gives(TOLD),
+    Route::get("/api/v1/runs/{run}/source", Role(Viewer), "The text that a run holds", calls!(replan::source))
+        .gives(json!(replan::Source)),
+    Route::post(
+        "/api/v1/runs/{run}/replan",
+        Role(Operator),
+        "Continue a run with a changed workflow, or only compare",
+        calls!(replan::replan),
+    )
+    .takes(shape::<replan::Replan>)
+    .gives(json!(replan::Replanned)),
     Route::post("/api/v1/runs/{run}/signal", Role(Operator), "Send a signal to a run", calls!(tell::signal))
         .takes(shape::<tell::Signal>)
         .gives(TOLD),

@@ -126,7 +126,7 @@ impl Sim {
                 Event::AttemptStarted { path, .. }
                 | Event::WaitStarted { path, .. }
                 | Event::QuestionAsked { path, .. } => (path, None),
-                Event::ResultKept { path, was } => (path, Some(was.as_ref().unwrap_or(path))),
+                Event::ResultKept { path, was, .. } => (path, Some(was.as_ref().unwrap_or(path))),
                 _ => continue,
             };
             let Some(step) = state.find(path) else { continue };

@@ -1,4 +1,4 @@
-// Pause, unpause, cancel, retry.
+// Pause, unpause, cancel, retry, fix and retry.
 
 import { useState } from "react";
 import { Button } from "../../../ui/Button";
@@ -8,6 +8,7 @@ import { Field } from "../../../ui/Field";
 import { cost } from "../../../ui/format";
 import { ErrorNote, Note } from "../../../ui/Note";
 import { useMay } from "../../../ui/useMay";
+import { FixDialog } from "../../fix/FixDialog";
 import type { Head } from "../state/fold";
 import { useCommand } from "./useCommand";
 
@@ -16,6 +17,7 @@ export function RunActions({ head: { run, status, usage } }: { head: Head }) {
   const [asking, ask] = useState<"cancel" | "retry">();
   const tell = useCommand(run);
   const close = () => ask(undefined);
+  const [fixing, fix] = useState(false);
   if (!may) return null;
   const spent = usage.usd > 0 ? `; so far this run cost ${cost(usage)}` : "";
   const is = (...statuses: string[]) => statuses.includes(status);
@@ -47,6 +49,7 @@ export function RunActions({ head: { run, status, usage } }: { head: Head }) {
             Retry
           </Button>
         )}
+        {is("failed", "cancelled", "paused", "waiting", "stopped") && <Button onClick={() => fix(true)}>Fix and retry</Button>}
         {is("queued", "running", "waiting", "paused", "stopped") && (
           <Button look="danger" disabled={tell.isPending} onClick={() => ask("cancel")}>
             Cancel
@@ -54,6 +57,7 @@ export function RunActions({ head: { run, status, usage } }: { head: Head }) {
         )}
       </Actions>
       {tell.error && <ErrorNote error={tell.error} />}
+      {fixing && <FixDialog run={run} close={() => fix(false)} />}
       {tell.news && (
         <Note tone={tell.news.tone} role="status">
           <p>{tell.news.text}</p>

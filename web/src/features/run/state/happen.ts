@@ -170,6 +170,11 @@ const HANDLERS: Handlers = {
     fold.stopped = false;
     Object.assign(fold.head, { status: "running", ended_at: undefined, message: undefined, outputs: undefined });
   },
+  plan_replaced(fold) {
+    fold.stale = true;
+    Object.assign(fold.head, { status: "running", ended_at: undefined, message: undefined, outputs: undefined });
+  },
+  result_kept: onlyTheServerKnows,
   run_finished(fold, { outcome, message, outputs }, at) {
     fold.stale = true;
     fold.giveUp(at);

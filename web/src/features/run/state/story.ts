@@ -97,6 +97,12 @@ export function story(envelope: Envelope): string {
       return "resumed";
     case "reopened":
       return `starts again${event.from ? ` from ${event.from}` : ""}; finished steps are kept`;
+    case "plan_replaced": {
+      const counts = `${event.kept?.length ?? 0} steps kept, ${event.again?.length ?? 0} again`;
+      return `continues with a changed workflow${event.by ? ` by ${event.by}` : ""}: ${counts}`;
+    }
+    case "result_kept":
+      return `${event.path} keeps its ${event.unfinished ? "conversation" : "result"}${event.was ? ` (was ${event.was})` : ""}`;
     case "run_finished":
       return `the run is over: ${event.outcome}${event.message ? `, ${event.message}` : ""}`;
     case "timer_fired":
