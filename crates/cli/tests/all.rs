@@ -25,6 +25,7 @@ mod machine;
 mod mcp;
 mod native;
 mod newcomers;
+mod notify;
 mod outcomes;
 mod personas;
 mod postgres;

@@ -56,8 +56,6 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         ));
     }
     if state.paused {
-        let limit =
-            state.account.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
         say(match &state.placement.lost {
             Some(missed) => format!(
                 "the machine `{}` has been silent since {}, and the files of the run are on it; start a worker on it, or use \
@@ -66,7 +64,13 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
                 missed.host,
                 moment(missed.since)
             ),
-            None => format!("the run is paused{limit}; no new step starts until `longhaul unpause`"),
+            None => match state.paused_at_limit() {
+                Some(limit @ ("usd" | "tokens" | "steps" | "duration")) => format!(
+                    "the run is paused at the limit on {limit}; `longhaul budget` raises the limit, `longhaul unpause` drops it"
+                ),
+                Some(limit) => format!("the run is paused at the limit on {limit}; `longhaul unpause` drops the limit"),
+                None => "the run is paused; no new step starts until `longhaul unpause`".to_owned(),
+            },
         });
     }
     let ready = state.ready();

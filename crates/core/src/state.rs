@@ -9,12 +9,15 @@
 mod agenda;
 mod apply;
 mod budget;
+mod earlier;
+mod hints;
 mod hosted;
 mod layout;
 mod names;
 mod phase;
 mod placement;
 mod reopen;
+mod replace;
 mod settle;
 mod spin;
 mod step;
@@ -27,14 +30,17 @@ use serde::{Deserialize, Serialize};
 use crate::Json;
 use crate::event::{Driver, RunStarted, Session, Usage};
 use crate::path::StepPath;
-use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
+use crate::plan::{BodyIx, Limits, Outcome, Plan, StepIx, UnitIx};
 use crate::status::RunStatus;
 use crate::task::TimerId;
 
 pub(crate) use agenda::Agenda;
 pub use apply::Error;
+pub(crate) use apply::PAUSED_AT;
 pub use budget::Account;
 pub(crate) use budget::{Costs, Payer};
+pub(crate) use earlier::Earlier;
+pub use hints::{Hint, Hints};
 pub use hosted::HostedLease;
 pub use layout::LAYOUT;
 pub use names::StateScope;
@@ -86,6 +92,15 @@ pub struct State {
     /// Who stopped it, and when, until somebody resumes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stop>,
+    /// The limit at which it was paused, while it is.
+    #[serde(default)]
+    pub(crate) paused_at: Option<String>,
+    /// The limits that a person gave it in the place of those of its workflow.
+    #[serde(default)]
+    pub(crate) limits: Option<Box<Limits>>,
+    /// What people told the agents of steps that were not reached yet.
+    #[serde(default)]
+    pub(crate) early_hints: Vec<(StepPath, Hint)>,
     /// Whether it is being cancelled.
     pub cancelling: bool,
     /// Whether starting it is no consent any more.
@@ -117,6 +132,9 @@ pub struct State {
     pub(crate) root_ended: bool,
     /// The step that was reached again and again although nothing was done in between.
     pub(crate) spinning: Option<StepPath>,
+    /// What there was under the plan before, while results of it may be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) earlier: Option<Box<Earlier>>,
 }
 
 /// Who stopped a run, and when.
@@ -178,6 +196,12 @@ pub(crate) struct BodyInst {
     pub(crate) account: Option<Box<Account>>,
     /// How often something in it was begun again since anything was done in it.
     pub(crate) idle_rounds: u32,
+    /// The body under the plan before that it comes from.
+    pub(crate) from: Option<BodyNo>,
+    /// Whether it was opened after work that was done under this plan, and not under the one before.
+    pub(crate) after: bool,
+    /// Whether work in it was done under this plan.
+    pub(crate) fresh: bool,
 }
 
 /// A step's place in a body.
@@ -264,7 +288,7 @@ impl State {
             Phase::Hosted(hosted) => Some((TimerId::Lease(step.path.clone()), hosted.lease.as_ref()?.until)),
             Phase::Ready | Phase::Attempt(_) | Phase::Queued(_) | Phase::Inside | Phase::Judge | Phase::Done => None,
         };
-        let limit = plan.main().limits.duration_ms.filter(|_| !self.account.deadline_passed);
+        let limit = self.limits(plan).duration_ms.filter(|_| !self.account.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         let inner = self.limited().filter_map(|limited| self.deadline_of(plan, limited));
         let deadlines = deadline.map(|due| (TimerId::Deadline, due)).into_iter().chain(inner);
@@ -304,6 +328,11 @@ impl State {
         blocked
     }
 
+    /// The limit at which the run was paused, while it is.
+    pub fn paused_at_limit(&self) -> Option<&str> {
+        self.paused_at.as_deref().filter(|_| self.paused)
+    }
+
     /// Whether the run's time is up.
     pub fn is_past_deadline(&self) -> bool {
         self.account.deadline_passed
@@ -311,7 +340,7 @@ impl State {
 
     /// Whether nothing has been decided about any step.
     pub fn is_untouched(&self) -> bool {
-        self.steps.iter().all(|step| step.phase == Phase::Ready && step.attempts == 0)
+        self.steps.iter().all(|step| step.phase == Phase::Ready && step.is_untried())
     }
 
     /// Whether it waits to be let in: it has a group, and nothing has been decided about it.

@@ -61,20 +61,28 @@ pub fn background() -> Result<PathBuf> {
 
 /// The folders of all projects of this user that have state here.
 pub fn projects() -> Result<Vec<PathBuf>> {
-    Ok(projects_within(&home()?))
+    Ok(all()?.into_iter().map(|(root, _)| root).collect())
 }
 
-fn projects_within(home: &Path) -> Vec<PathBuf> {
-    let folders = std::fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut found: Vec<PathBuf> = folders
-        .filter(|folder| folder.symlink_metadata().is_ok_and(|about| about.is_dir()))
+/// All projects of this user that have state here, each with its state folder.
+pub fn all() -> Result<Vec<(PathBuf, PathBuf)>> {
+    let home = home()?;
+    verify(&home)?;
+    Ok(all_within(&home))
+}
+
+fn all_within(home: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let folders = std::fs::read_dir(home).into_iter().flatten().flatten();
+    // A link is a second name of a folder beside it.
+    let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
+    let owned = folders.filter(|folder| verify(folder).is_ok());
+    let mut found: Vec<(PathBuf, PathBuf)> = owned
         .filter_map(|folder| Some((recorded(&folder)?, folder)))
         // A record may be older than the folder at its path: then the state belongs to another project.
         .filter(|(root, folder)| {
             let project = Project { root: root.clone(), user: None };
             root.is_dir() && within(home, &project).is_ok_and(|state| state == *folder)
         })
-        .map(|(root, _)| root)
         .collect();
     found.sort();
     found
@@ -287,8 +295,9 @@ mod tests {
         std::fs::create_dir_all(place.path("home/background")).unwrap();
         std::fs::create_dir_all(place.path("home/strange")).unwrap();
         trusted::write(&place.path("home/strange/project.json"), r#"{"path":"/"}"#).unwrap();
-        assert_eq!(projects_within(&place.path("home")), [place.path("a"), place.path("b")]);
-        assert!(projects_within(&place.path("nowhere")).is_empty());
+        let found: Vec<PathBuf> = all_within(&place.path("home")).into_iter().map(|(root, _)| root).collect();
+        assert_eq!(found, [place.path("a"), place.path("b")]);
+        assert!(all_within(&place.path("nowhere")).is_empty());
     }
 
     #[test]

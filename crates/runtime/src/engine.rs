@@ -15,9 +15,10 @@ use longhaul_agents::process::{self, Guard};
 use longhaul_core::Json;
 use longhaul_core::consent::Ledger;
 use longhaul_core::decide::{Planner, group};
-use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunStarted, RunTrigger};
+use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunSource, RunStarted, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
+use longhaul_core::notification::NotifyLedger;
 use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan, Unit};
@@ -52,6 +53,7 @@ use crate::run::message::Message;
 use crate::run::notifier::{self, Notifier};
 use crate::run::run_loop::{self, Idle, Loaded};
 use crate::services::consent;
+use crate::services::notifications;
 use crate::services::registry;
 use crate::services::upkeep;
 
@@ -108,6 +110,35 @@ pub struct StartRequest {
     pub workflow_dir: PathBuf,
     /// The driver of its agents' turns: the engine or a client.
     pub driver: Driver,
+    /// The text that the plan was made from.
+    pub source: Option<SourceText>,
+}
+
+/// The text that a plan was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceText {
+    /// The file, where there is one.
+    pub file: Option<String>,
+    /// The text.
+    pub text: String,
+    /// The dialect, if the caller chose one.
+    pub dialect: Option<String>,
+    /// Whether the text was edited for the run alone, so that it is not the one in the file.
+    pub edited: bool,
+}
+
+impl SourceText {
+    /// The blob of the text, and what the journal says about it.
+    pub(crate) fn kept(&self) -> (Blob, RunSource) {
+        let blob = Blob::new(self.text.clone().into_bytes());
+        let source = RunSource {
+            file: self.file.clone(),
+            text: blob.hash.to_string(),
+            dialect: self.dialect.clone(),
+            edited: self.edited,
+        };
+        (blob, source)
+    }
 }
 
 /// Drives the runs of a store.
@@ -138,6 +169,10 @@ pub(crate) struct Shared {
     pub(crate) ledger: Mutex<Ledger>,
     /// The part of the registry that this engine has read so far.
     pub(crate) registry: Mutex<Registry>,
+    /// The notifications that this engine has read so far.
+    pub(crate) notified: Mutex<NotifyLedger>,
+    /// When this engine started.
+    pub(crate) since_ms: i64,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -159,6 +194,8 @@ impl Engine {
             secrets: Secrets::of(&options),
             ledger: Mutex::default(),
             registry: Mutex::default(),
+            notified: Mutex::default(),
+            since_ms: clock.now_ms(),
             draining: CancellationToken::new(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
@@ -203,6 +240,7 @@ impl Engine {
         let run = request.run.clone().unwrap_or_else(|| new_run_id(self.shared.clock.now_ms()));
         let text = serde_json::to_string(plan).map_err(Error::encoding)?;
         let blob = Blob::new(text.into_bytes());
+        let source = request.source.as_ref().map(SourceText::kept);
         let started = RunStarted {
             workflow: plan.main().name.clone(),
             plan: blob.hash.to_string(),
@@ -216,6 +254,7 @@ impl Engine {
             consent: Some(terms),
             forked: None,
             driver: request.driver,
+            source: source.as_ref().map(|(_, source)| Box::new(source.clone())),
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(invalid(format!("`concurrency.group` cannot be rendered: {}", problem.0)));
@@ -237,7 +276,10 @@ impl Engine {
             planner,
             &state,
             &[envelope],
-            crate::run::record::Extras { blobs: vec![blob], ..Default::default() },
+            crate::run::record::Extras {
+                blobs: [blob].into_iter().chain(source.map(|(text, _)| text)).collect(),
+                ..Default::default()
+            },
         )
         .await?;
         self.shared.artifacts.write_run(&run, &state);
@@ -451,6 +493,17 @@ impl Engine {
         self.shared.notifier.tell(run);
     }
 
+    /// The text that a run's plan was made from; `None` if an earlier version started the run.
+    pub async fn source(&self, run: &RunId) -> Result<Option<SourceText>, Error> {
+        let Some(started) = self.load(run).await?.state.started else { return Ok(None) };
+        let Some(source) = started.source else { return Ok(None) };
+        let hash: Hash = source.text.parse().map_err(|_| Error::Damaged(format!("`{}` is not a text", source.text)))?;
+        let bytes = self.shared.store.blob(hash).await?;
+        let bytes = bytes.ok_or_else(|| Error::Damaged("the text of the workflow is missing".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|error| Error::Damaged(error.to_string()))?;
+        Ok(Some(SourceText { file: source.file, text, dialect: source.dialect, edited: source.edited }))
+    }
+
     /// One run, as lists show it.
     pub async fn row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         Ok(self.shared.store.run(run).await?.filter(is_run))
@@ -473,7 +526,7 @@ impl Engine {
 }
 
 /// Journals of Longhaul itself, which are not runs.
-const JOURNALS: [&str; 3] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP];
+const JOURNALS: [&str; 4] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP, notifications::NOTIFY];
 
 fn is_run(row: &RunRow) -> bool {
     !row.run.is_reserved()
@@ -546,8 +599,13 @@ impl Shared {
     }
 }
 
+/// Whether a plan can start with these inputs.
+pub fn check_inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<(), Error> {
+    inputs(plan, given).map(drop)
+}
+
 /// The inputs with their defaults. Checks each one against its schema.
-fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
+pub(crate) fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
     let unit = plan.main();
     let mut inputs = IndexMap::new();
     for (name, input) in &unit.inputs {

@@ -28,6 +28,7 @@ mod rate;
 mod route;
 mod rows;
 mod runs;
+mod search;
 mod serve;
 mod start;
 mod stream;

@@ -7,6 +7,8 @@ mod fleet;
 mod histories;
 mod loops;
 mod model_server;
+mod notifications;
+mod replan;
 mod sim;
 mod spec;
 mod standing;

@@ -53,6 +53,8 @@ export interface Problem {
   kind?: string;
   /** Who was first, if another caller was. */
   first?: { what: string; by?: string; at: number };
+  /** The places of a value that do not fit, by JSON pointer. */
+  fields?: { at: string; message: string }[];
   diagnostics?: Diagnostic[];
 }
 
@@ -118,6 +120,8 @@ export interface Tally {
 
 export interface WorkflowRow {
   name: string;
+  /** The name inside the file, if it is another one. Runs have this name. */
+  title?: string;
   description: string;
   steps: number | null;
   ok: boolean;
@@ -200,6 +204,7 @@ export interface Run {
   workflow: string;
   task: string;
   status: Status;
+  standing?: Standing;
   waiting_for?: Awaited[];
   progress: Progress;
   usage: Usage;
@@ -362,17 +367,6 @@ export type Duty = Made<"HeldTask">;
 
 export type OpenDuty = Made<"OpenTask">;
 
-export interface Note {
-  run: string;
-  workflow: string;
-  at: number;
-  path?: Path;
-  word: string;
-  text: string;
-}
+export type Totals = Made<"Totals">;
 
-export interface Persisted {
-  gate_decisions: Note[];
-  transitions: Note[];
-  recommendations: Note[];
-}
+export type Found = Made<"Found">;

@@ -23,6 +23,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
+use super::before_run::{is_the_same, same_folder, without_task};
 use crate::background::protocol::own_environment;
 use crate::background::{self, Order};
 use crate::engine_args::{self, AgentArgs, EngineArgs};
@@ -121,6 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if report.has_errors() {
         return super::refuse(&report);
     }
+    let reads_task = report.workflows.iter().any(|workflow| workflow.reads_task);
     let Ok(startable) = workflow::planned(&entry, report) else { bail!("there is nothing to run") };
     engine_args::block_on(async {
         let engine = engine_args::open(&args.engine, &args.agents)?;
@@ -138,14 +140,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         };
         let (run, shown) = match known {
             Some(run) => {
-                let shown = engine.load(&run).await?.state.seq;
+                let state = engine.load(&run).await?.state;
+                is_the_same(&run, &state, &startable.plan, &args.task)?;
                 resumed(&engine, &run).await?;
-                (run, shown)
+                (run, state.seq)
             }
             // For people, the line that names the run replaces the first event.
             None => {
                 engine_args::warn_of_no_project(&engine)?;
                 let app = App::new(engine.clone());
+                if reads_task && args.task.trim().is_empty() {
+                    ui::say(without_task(&args.workflow));
+                }
+                same_folder(&app, &startable.plan).await?;
                 (app.start(&startable, order, &identity::caller()).await?, u64::from(!args.manner.json))
             }
         };
@@ -154,7 +161,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             return in_background(args, &run).await;
         }
         let to = background_order(&args.engine, &args.agents)?;
-        foreground(&engine, &run, (args.manner.manner(), shown), &to).await
+        let ended = foreground(&engine, &run, (args.manner.manner(), shown), &to).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
 }
 
@@ -237,12 +246,16 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
         let run = engine.find(&args.run).await?;
         let state = engine.load(&run).await?.state;
         if engine.is_over(&run).await? {
-            return over(&run, &state);
+            let ended = over(&run, &state)?;
+            hint(args.manner, &args.engine, &engine, &run).await?;
+            return Ok(ended);
         }
         resumed(&engine, &run).await?;
         let shown = engine.before_commands(&run).await?;
         let to = background_order(&args.engine, &args.agents)?;
-        foreground(&engine, &run, (args.manner.manner(), shown), &to).await
+        let ended = foreground(&engine, &run, (args.manner.manner(), shown), &to).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
 }
 
@@ -250,6 +263,14 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
 async fn resumed(engine: &Engine, run: &RunId) -> Result<()> {
     if engine.load(run).await?.state.is_stopped() {
         App::new(engine.clone()).command_within(run, RunCommand::Resume, &identity::caller(), Duration::ZERO).await?;
+    }
+    Ok(())
+}
+
+/// After a failure: says that the file behind the run has changed.
+async fn hint(manner: MannerArgs, args: &EngineArgs, engine: &Engine, run: &RunId) -> Result<()> {
+    if !manner.json && engine.load(run).await?.state.has_failed() {
+        super::runs::say_changed(args, engine, run).await;
     }
     Ok(())
 }
@@ -329,13 +350,29 @@ pub(super) async fn show(
     };
     let driving = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree });
     let left = Cell::new(None);
-    let idle = tokio::select! {
-        idle = driving => idle,
-        never = leaving::serve(engine, run, &mut requests, stop, (&left, to)) => match never {},
-    };
+    let idle = notifying(engine, run, async {
+        tokio::select! {
+            idle = driving => idle,
+            never = leaving::serve(engine, run, &mut requests, stop, (&left, to)) => match never {},
+        }
+    })
+    .await;
     shown.cancel();
     showing.await?;
     Ok((idle?, left.get()))
+}
+
+/// Sends notifications about a run while it is driven, and the last ones before this process ends.
+async fn notifying<T>(engine: &Engine, run: &RunId, driven: impl Future<Output = T>) -> T {
+    let over = CancellationToken::new();
+    let driven = async {
+        let idle = driven.await;
+        over.cancel();
+        idle
+    };
+    let (idle, ()) = tokio::join!(driven, engine.keep_notified(over.clone(), &|_| {}));
+    engine.notify_now(run).await;
+    idle
 }
 
 /// Whether a person at the terminal could answer.
@@ -403,6 +440,17 @@ fn stopped(run: &RunId, state: &State, left: Option<Leave>) -> ExitCode {
     ExitCode::from(if left.is_some() { engine_args::PARKED } else { WAITING })
 }
 
+/// The command that raises a limit. A limit that no command raises can only be dropped.
+fn raising(run: &RunId, limit: &str) -> String {
+    match limit {
+        "usd" => format!("longhaul budget {run} --usd +5"),
+        "tokens" => format!("longhaul budget {run} --tokens +100000"),
+        "steps" => format!("longhaul budget {run} --steps +50"),
+        "duration" => format!("longhaul budget {run} --duration +2h"),
+        _ => format!("longhaul unpause {run}"),
+    }
+}
+
 async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>) -> Result<ExitCode> {
     match idle {
         Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
@@ -418,14 +466,15 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>
                 return Ok(stopped(run, &state, left));
             }
             if state.paused {
-                let limit = state
-                    .account
-                    .limits_reached
-                    .last()
-                    .map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
-                ui::say(format!(
-                    "{run} is paused{limit}; let it continue: longhaul unpause {run}; then: longhaul resume {run}"
-                ));
+                ui::say(match state.paused_at_limit() {
+                    Some(limit) => format!(
+                        "{run} is paused at the limit on {limit}; raise it: {}; then: longhaul resume {run}",
+                        raising(run, limit)
+                    ),
+                    None => {
+                        format!("{run} is paused; let it continue: longhaul unpause {run}; then: longhaul resume {run}")
+                    }
+                });
                 return Ok(ExitCode::from(WAITING));
             }
             let asked = state.questions().count();

@@ -1,11 +1,14 @@
 //! The summary of a run for lists. It is stored beside the events, so that lists load no run.
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::waiting_for;
 use super::standing::{Standing, standing};
+use crate::Json;
 use crate::explain::explain;
+use crate::notification::{self, Notification, one_line};
 use crate::origin::Origin;
 use crate::plan::Plan;
 use crate::state::State;
@@ -13,6 +16,9 @@ use crate::status::{Awaited, RunStatus};
 
 /// How many characters of a task lists show.
 const TASK_CHARS_MAX: usize = 200;
+/// How many outputs, and how many characters of each, a summary holds.
+const OUTPUTS_MAX: usize = 8;
+const OUTPUT_CHARS_MAX: usize = 120;
 
 /// The line of a run in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +75,18 @@ pub struct Brief {
     /// Where it stands, as far as the journal knows; `None` if an earlier version wrote this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
+    /// What people should hear about it now.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "readable")]
+    pub notifications: Vec<Notification>,
+    /// Its outputs in one line, once it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<String>,
+    /// The commit that holds the files that it left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Whether it cost at least this much, because some cost is not known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
 }
 
 impl Brief {
@@ -77,6 +95,12 @@ impl Brief {
         let of_row = || Standing::of_row(status, self.line.waits.as_deref(), self.line.message.as_deref());
         self.standing.clone().unwrap_or_else(of_row)
     }
+}
+
+/// Leaves out what another version wrote and this one cannot read.
+fn readable<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Notification>, D::Error> {
+    let written: Vec<Json> = Deserialize::deserialize(from)?;
+    Ok(written.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect())
 }
 
 /// The summary of a run.
@@ -101,7 +125,34 @@ pub fn brief(run: &str, plan: &Plan, state: &State) -> Brief {
         owner: started.and_then(|started| started.owner.clone()),
         is_hosted: state.is_hosted(),
         standing: Some(standing(run, plan, state)),
+        notifications: notification::open(plan, state),
+        outputs: finished.filter(|finished| !finished.outputs.is_empty()).map(|finished| in_a_line(&finished.outputs)),
+        commit: state.placement.carried.as_ref().map(|carried| carried.commit.clone()).filter(|_| finished.is_some()),
+        at_least: !state.account.usage.is_all(),
     }
+}
+
+/// Outputs as `name: value, …`, without the long ones in full.
+fn in_a_line(outputs: &IndexMap<String, Json>) -> String {
+    let value = |value: &Json| match value {
+        Json::String(text) => one_line(text, OUTPUT_CHARS_MAX),
+        Json::Array(items) if items.len() > 3 => format!("{} items", items.len()),
+        Json::Object(fields) if fields.len() > 3 => format!("{} fields", fields.len()),
+        other => one_line(&start_of(other), OUTPUT_CHARS_MAX),
+    };
+    let shown = outputs.iter().take(OUTPUTS_MAX).map(|(name, of)| format!("{}: {}", one_line(name, 40), value(of)));
+    one_line(&shown.collect::<Vec<_>>().join(", "), 2 * OUTPUT_CHARS_MAX)
+}
+
+/// The start of a value as JSON. A large value is not written in full.
+fn start_of(value: &Json) -> String {
+    let mut start = [0; 4 * OUTPUT_CHARS_MAX];
+    let mut rest = &mut start[..];
+    // A full buffer is an error, and ends the writing.
+    let _ = serde_json::to_writer(&mut rest, value);
+    let left = rest.len();
+    let written = start.len() - left;
+    String::from_utf8_lossy(&start[..written]).into_owned()
 }
 
 /// Only for a run that waits or is paused: between two steps there is no reason to show.

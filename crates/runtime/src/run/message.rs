@@ -2,7 +2,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, rejection};
-use longhaul_core::event::{Answer, Event, OnHostLost};
+use longhaul_core::event::{Answer, BudgetChange, Event, OnHostLost};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
 use longhaul_core::rejection::Rejection;
@@ -71,6 +71,22 @@ pub enum Message {
     },
     /// Let a stopped run continue.
     Resume {
+        /// The name of the caller.
+        by: Option<String>,
+    },
+    /// Tell the agent of a step something.
+    Tell {
+        /// The step.
+        path: StepPath,
+        /// The text for the agent.
+        text: String,
+        /// The name of the caller.
+        by: Option<String>,
+    },
+    /// Change limits of the run.
+    Budget {
+        /// The new limits.
+        change: BudgetChange,
         /// The name of the caller.
         by: Option<String>,
     },
@@ -153,6 +169,8 @@ impl Message {
             Self::Unpause { by } => Event::Unpaused { by },
             Self::Stop { by } => Event::RunStopped { by },
             Self::Resume { by } => Event::RunResumed { by },
+            Self::Tell { path, text, by } => Event::HintGiven { path, text, by },
+            Self::Budget { change, by } => Event::BudgetChanged { change, by },
             Self::RevokeConsent { by } => Event::ConsentRevoked { by },
             Self::HostSettled { host } => Event::HostSettled { host },
             Self::HostMissed { host, since, then } => Event::HostMissed { host, since, then },

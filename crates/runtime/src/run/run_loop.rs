@@ -32,7 +32,7 @@ use crate::run::recover::Orphans;
 use crate::services::consent;
 
 pub use crate::run::load::Loaded;
-pub(crate) use crate::run::load::{Snapshot, load, load_from_start};
+pub(crate) use crate::run::load::{Snapshot, load, load_from_start, plan_of, seen};
 pub(crate) use crate::run::refused::{is_away, is_fenced, is_refused, moved_on};
 
 /// The fewest events between two snapshots. A snapshot costs as much as the state is large, so a large state has fewer.

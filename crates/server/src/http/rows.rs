@@ -1,5 +1,7 @@
 //! Lists runs.
 
+use std::collections::BTreeMap;
+
 use axum::http::StatusCode;
 use longhaul_core::origin::{Origin, SOME_RUN};
 use longhaul_core::status::RunStatus;
@@ -86,26 +88,91 @@ pub(super) struct Page {
 
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let limit = usize::try_from(call.number("limit", 100, 1..=500)?).unwrap_or(100);
-    let statuses: Vec<String> = call.query_all("status").map(str::to_owned).collect();
-    if let Some(unknown) = statuses.iter().find(|word| word.parse::<RunStatus>().is_err()) {
-        return Err(Problem::unreadable(format!(
-            "`{unknown}` is not a status; there are: {}.",
-            RunStatus::WORDS.join(", ")
-        )));
-    }
     let before = match call.query("before") {
         Some(id) => {
             Some(call.state().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is not a run."))?)
         }
         None => None,
     };
-    let workflow = call.query("workflow").map(str::to_owned);
-    let text = call.query("text").map(str::to_lowercase).filter(|text| !text.is_empty());
-    let query = Query { statuses, workflow, before, ..Query::default() };
-    let mut runs = found(call.state().engine(), query, text.as_deref(), limit + 1).await?;
+    let filter = Filter::of(&call)?;
+    let query = Query { before, ..filter.query };
+    let mut runs = found(call.state().engine(), query, filter.text.as_deref(), limit + 1).await?;
     let next = (runs.len() > limit).then(|| runs[limit - 1].run.clone());
     runs.truncate(limit);
     Reply::json_with(StatusCode::OK, &Page { runs, next })
+}
+
+/// Which runs a caller asks for.
+struct Filter {
+    query: Query,
+    text: Option<String>,
+}
+
+impl Filter {
+    fn of(call: &Call) -> Result<Self, Problem> {
+        let statuses: Vec<String> = call.query_all("status").map(str::to_owned).collect();
+        if let Some(unknown) = statuses.iter().find(|word| word.parse::<RunStatus>().is_err()) {
+            return Err(Problem::unreadable(format!(
+                "`{unknown}` is not a status; there are: {}.",
+                RunStatus::WORDS.join(", ")
+            )));
+        }
+        let workflow = call.query("workflow").map(str::to_owned);
+        let prefix = call.query("id").map(str::to_owned);
+        let text = call.query("text").map(str::to_lowercase).filter(|text| !text.is_empty());
+        let created_from_ms = time(call, "since")?;
+        let created_before_ms = time(call, "until")?;
+        Ok(Self {
+            query: Query { statuses, workflow, prefix, created_from_ms, created_before_ms, ..Query::default() },
+            text,
+        })
+    }
+
+    fn fits(&self, row: &Row) -> bool {
+        self.text.as_ref().is_none_or(|text| speaks_of(row, text))
+    }
+}
+
+/// A time of the query, in milliseconds since 1970.
+fn time(call: &Call, name: &str) -> Result<Option<i64>, Problem> {
+    let time = call.number(name, u64::MAX, 0..=i64::MAX as u64)?;
+    Ok(i64::try_from(time).ok())
+}
+
+/// How many runs match, how they ended, and what they cost.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Totals {
+    runs: u64,
+    /// The number of runs with each status.
+    statuses: BTreeMap<String, u64>,
+    /// Their cost so far, in US dollars.
+    usd: f64,
+    /// Tokens, read and written.
+    tokens: u64,
+}
+
+impl Totals {
+    fn add(&mut self, row: &Row) {
+        self.runs += 1;
+        *self.statuses.entry(row.status.clone()).or_default() += 1;
+        // A damaged row must not spoil the sum.
+        self.usd += Some(row.summary.usd).filter(|usd| usd.is_finite()).unwrap_or_default();
+        self.tokens = self.tokens.saturating_add(row.spent.0);
+    }
+}
+
+pub(super) async fn totals(call: Call) -> Result<Reply, Problem> {
+    let filter = Filter::of(&call)?;
+    let mut totals = Totals::default();
+    let mut before = None;
+    loop {
+        let page = call.state().engine().list(Query { limit: PAGE, before, ..filter.query.clone() }).await?;
+        page.iter().map(row).filter(|row| filter.fits(row)).for_each(|row| totals.add(&row));
+        if page.len() < PAGE {
+            return Reply::json(&totals);
+        }
+        before = page.last().map(|row| row.run.clone());
+    }
 }
 
 /// Runs that match, at most `limit`.

@@ -7,6 +7,7 @@ import type { Path, Why } from "../../../api/types";
 import { sentence } from "../../../ui/format";
 import { Note } from "../../../ui/Note";
 import { Words } from "../../../ui/Words";
+import { goToCard } from "../../approvals/QuestionCard";
 import styles from "../run.module.css";
 import { useWatched } from "../state/useRun";
 import { useView } from "../state/view";
@@ -65,7 +66,7 @@ function Sentence({ why }: { why: Why }) {
   if (why.path === undefined) return <Words text={sentence(text)} />;
   const { path } = why;
   return (
-    <button type="button" className={styles.link} onClick={() => select(path)}>
+    <button type="button" className={styles.link} onClick={() => goToCard(path) || select(path)}>
       <Words text={text} />
     </button>
   );

@@ -44,6 +44,7 @@ const HANDLERS: Handlers = {
   files_rebuilt: nothing,
   carry_failed: nothing,
   attempt_delayed: onlyTheServerKnows,
+  tool_denied: onlyTheServerKnows,
   imported: nothing,
   attempt_adopted: nothing,
   claimed(fold, { path, by }, at) {
@@ -106,6 +107,8 @@ const HANDLERS: Handlers = {
   },
   approved: onlyTheServerKnows,
   consented: nothing,
+  hint_given: onlyTheServerKnows,
+  budget_changed: onlyTheServerKnows,
   consent_revoked: onlyTheServerKnows,
   wait_started(fold, { path, signal }, at) {
     fold.stale = true;
