@@ -6,7 +6,7 @@
 //! | a closed terminal, `b` | the background engine has it |
 //! | SIGTERM | no engine has it; the next one continues it |
 //!
-//! A second request ends this process at once; its guard cleans up.
+//! A second request ends this process at once; its guard cleans up. A closed terminal does not count as one.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -78,11 +78,16 @@ pub(crate) async fn serve(
     };
     tokio::select! {
         never = leave => match never {},
-        _ = requests.recv() => {
+        () = again(requests) => {
             crate::screen::terminal::restore();
             std::process::exit(PARKED.into());
         }
     }
+}
+
+/// Waits for another request. A closed terminal often sends its signal twice: from the kernel and from the shell.
+async fn again(requests: &mut UnboundedReceiver<Leave>) {
+    while requests.recv().await == Some(Leave::HangUp) {}
 }
 
 /// Hands the run to the background engine, and lets go of it. If there is none to be had, this process continues, also

@@ -145,11 +145,15 @@ fn lists_take_several_statuses_and_refuse_unknown_ones() {
     project.ok(&["run", "w.yaml", "--run-id", "a-run-with-quite-a-long-name"]);
     project.ok(&["run", "w.yaml", "--run-id", RUN]);
     let runs = project.ok(&["runs", "--status", "succeeded,failed"]);
-    let columns: Vec<usize> = runs.lines().map(|line| line.find("succeeded").unwrap()).collect();
+    let columns: Vec<usize> = runs.lines().skip(1).map(|line| line.find("succeeded").unwrap()).collect();
     assert_eq!(columns, [30, 30], "{runs}");
     assert!(!project.ok(&["runs", "--status", "failed", "--json"]).contains(RUN));
     let told = project.longhaul(&["runs", "--status", "done"]);
-    assert!(told.code != 0 && told.stderr.contains("queued, running, waiting, paused, succeeded"), "{}", told.stderr);
+    assert!(
+        told.code != 0 && told.stderr.contains("queued, running, waiting, paused, stopped, succeeded"),
+        "{}",
+        told.stderr
+    );
 }
 
 #[test]
@@ -327,7 +331,7 @@ fn an_unknown_command_names_the_one_that_is_meant() {
     let project = Project::new(ECHO);
     for (typed, meant) in [
         ("kill", "longhaul cancel "),
-        ("stop", "longhaul pause "),
+        ("halt", "longhaul stop "),
         ("ps", "longhaul runs "),
         ("start", "longhaul run "),
         ("aprove", "longhaul approve "),

@@ -115,7 +115,7 @@ fn a_worker_prints_that_a_run_waits() {
     let project = project(GATE, "channels = []");
     let mut worker = project.command(&["worker"]);
     let mut worker = worker.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    project.ok(&["run", "w.yaml", "--run-id", RUN, "--detach"]);
+    project.ok(&["run", "w.yaml", "--run-id", RUN, "--queue"]);
     let lines = std::io::BufRead::lines(std::io::BufReader::new(worker.stderr.take().unwrap()));
     let found = lines.map(Result::unwrap).find(|line| line.contains("needs your approval"));
     worker.kill().unwrap();

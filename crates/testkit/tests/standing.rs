@@ -101,4 +101,5 @@ fn a_row_of_an_earlier_version_has_a_standing_too() {
     let written = serde_json::to_string(&brief("r-1", &world.plan, &world.state)).unwrap();
     let read: Brief = serde_json::from_str(&written).unwrap();
     assert_eq!(read.standing_of("waiting").is, StandingWord::NeedsYou);
+    assert_eq!(read.standing_of("cancelled").is, StandingWord::Cancelled, "it was given up without being read");
 }

@@ -233,8 +233,11 @@ fn a_closed_terminal_waits_for_a_command_and_leaves_the_rest_to_the_engine() {
     let night = Night::new(STEPS);
     let mut run = background(night.command(&["run", "w.yaml", "--run-id", RUN]));
     until("the first step", || night.0.log().len() == 1);
+    // The kernel sends it, and the shell too.
+    signal("-HUP", run.id().into());
     signal("-HUP", run.id().into());
     until("the engine", || night.engine().is_some());
+    signal("-HUP", run.id().into());
     assert!(run.try_wait().unwrap().is_none(), "its command is running");
     night.go();
     assert!(run.wait().unwrap().success());

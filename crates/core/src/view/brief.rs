@@ -93,7 +93,10 @@ impl Brief {
     /// Where a run with this status stands, as far as the journal knows.
     pub fn standing_of(&self, status: &str) -> Standing {
         let of_row = || Standing::of_row(status, self.line.waits.as_deref(), self.line.message.as_deref());
-        self.standing.clone().unwrap_or_else(of_row)
+        // A run that could not be read was ended without its summary.
+        let is_over = status.parse().is_ok_and(RunStatus::is_over);
+        let known = self.standing.clone().filter(|standing| !is_over || standing.is.word() == status);
+        known.unwrap_or_else(of_row)
     }
 }
 

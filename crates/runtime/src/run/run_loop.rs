@@ -589,12 +589,15 @@ impl Runner {
     /// continue without it.
     async fn drain(&mut self, mut ended: Vec<Event>, stop: &CancellationToken) -> Result<Idle, Error> {
         loop {
-            self.note_ends(std::mem::take(&mut ended)).await?;
-            self.catch_up().await?;
+            // A store that is away comes back; until then nothing may stop the agents.
+            match self.noted(&mut ended).await {
+                Err(error) if !is_away(&error) || stop.is_cancelled() => return Err(error),
+                _ => {}
+            }
             if stop.is_cancelled() || self.loaded.state.is_stopped() {
                 return self.park(ended).await;
             }
-            if self.open.keys().all(|key| self.outlives(key)) {
+            if ended.is_empty() && self.open.keys().all(|key| self.outlives(key)) {
                 return Ok(self.idle());
             }
             tokio::select! {
@@ -603,6 +606,13 @@ impl Runner {
                 () = stop.cancelled() => {}
             }
         }
+    }
+
+    /// Records the ends of attempts and reads what others did. What could not be recorded stays in the list.
+    async fn noted(&mut self, ended: &mut Vec<Event>) -> Result<(), Error> {
+        self.note_ends(ended.clone()).await?;
+        ended.clear();
+        self.catch_up().await
     }
 
     /// Whether the agent of an attempt runs under a shim.

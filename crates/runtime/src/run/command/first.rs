@@ -27,7 +27,7 @@ fn is_late(kind: RejectionKind) -> bool {
 }
 
 async fn with_first(engine: &Engine, run: &RunId, message: &Message, rejection: Rejection) -> Rejection {
-    if is_still_asked(engine, run, message).await {
+    if is_still_asked(engine, run, message).await || is_over(engine, run, message).await {
         return rejection;
     }
     match last(engine, run, |event| precedes(message, event)).await {
@@ -47,6 +47,12 @@ async fn with_first(engine: &Engine, run: &RunId, message: &Message, rejection: 
         },
         None => rejection,
     }
+}
+
+/// Whether a command that only an open run takes came after the end of the run. Then nobody gave the same command first.
+async fn is_over(engine: &Engine, run: &RunId, message: &Message) -> bool {
+    let is_for_open = matches!(message, Message::Stop { .. } | Message::Resume { .. });
+    is_for_open && engine.load(run).await.is_ok_and(|loaded| loaded.state.is_finished())
 }
 
 /// Whether the question of an answer is still open. Then no caller was first, and the problem is another one.
