@@ -103,8 +103,8 @@ describe("the keyboard", () => {
     await at.page.goto(at.server.url("/runs/release-1"));
     await at.page.getByRole("tab", { name: "Steps" }).focus();
     await press("ArrowRight");
-    await at.page.getByRole("log").waitFor();
-    expect(await focused()).toBe("Log");
+    await at.page.getByRole("list", { name: "Steps over time" }).waitFor();
+    expect(await focused()).toBe("Timeline");
     await at.page.getByRole("button", { name: "Cancel" }).focus();
     await press("Enter");
     await at.page.getByRole("dialog").waitFor();

@@ -32,6 +32,20 @@ describe("the list of runs", () => {
     expect(await at.page.locator("[data-run]").count()).toBe(1);
   });
 
+  it("sums up what the filter finds, and finds by day", async () => {
+    const totals = at.page.getByLabel("Totals");
+    await totals.getByText("10,005 runs").waitFor();
+    await at.page.getByLabel("Started").selectOption("hour");
+    await line("release-1").waitFor();
+    await line("nightly-1").waitFor({ state: "detached" });
+    expect(await totals.getByText("10,005 runs").count()).toBe(0);
+    expect(new URL(at.page.url()).search).toContain("time=hour");
+    await at.page.getByLabel("Started").selectOption("days");
+    await at.page.getByLabel("From this day").fill("2020-01-01");
+    await at.page.getByLabel("To this day").fill("2020-01-02");
+    await at.page.getByText("No run matches").waitFor();
+  });
+
   it("makes few of ten thousand rows, and reaches the last one", async () => {
     await line("release-1").waitFor();
     expect(await at.page.locator("[data-run]").count()).toBeLessThan(60);

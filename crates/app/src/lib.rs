@@ -11,6 +11,7 @@ pub mod digest;
 pub mod open_store;
 pub mod outcome;
 pub mod replan;
+mod same_folder;
 pub mod start;
 pub mod workflow;
 

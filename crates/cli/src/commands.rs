@@ -1,6 +1,7 @@
 //! The commands, one per file.
 
 mod agents;
+mod before_run;
 mod bench;
 mod cards;
 mod check;

@@ -7,10 +7,9 @@ use anyhow::{Context, Result};
 use longhaul_app::bootstrap::{self, AgentChoice, Opening, WorkerChoice};
 use longhaul_app::{open_store, workflow};
 use longhaul_config::SCRIPTED;
-use longhaul_core::id::RunId;
 use longhaul_core::notification::Zone;
 use longhaul_project::{Disk, Project, Settings, identity, place};
-use longhaul_runtime::{Collector, Engine, Startable, Wanted};
+use longhaul_runtime::{Collector, Engine, Fired, Startable, Wanted};
 use longhaul_store::StoreAddress;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -232,9 +231,14 @@ pub(crate) fn startable(args: &EngineArgs, wanted: Wanted<'_>) -> Result<Option<
 }
 
 /// The message after a trigger fired, or after Longhaul failed to read the triggers.
-pub(crate) fn kept(kept: Result<&RunId, &longhaul_runtime::Error>) -> String {
+pub(crate) fn kept(kept: Result<&Fired, &longhaul_runtime::Error>) -> String {
     match kept {
-        Ok(run) => format!("a schedule fired: run {run}; longhaul events --follow {run} shows it"),
+        Ok(Fired { run: Ok(run), .. }) => {
+            format!("a schedule fired: run {run}; longhaul events --follow {run} shows it")
+        }
+        Ok(Fired { trigger, run: Err(why) }) => {
+            format!("the schedule `{trigger}` started no run: {why}; longhaul triggers list shows it")
+        }
         Err(error) => format!("Longhaul could not read the triggers: {error}; it tries again in a minute"),
     }
 }

@@ -5,6 +5,7 @@
 
 mod absent;
 mod authoring;
+mod background;
 mod binary;
 mod broken;
 mod builtin;

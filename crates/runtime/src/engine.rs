@@ -603,6 +603,11 @@ impl Shared {
     }
 }
 
+/// Whether a plan can start with these inputs.
+pub fn check_inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<(), Error> {
+    inputs(plan, given).map(drop)
+}
+
 /// The inputs with their defaults. Checks each one against its schema.
 pub(crate) fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
     let unit = plan.main();

@@ -12,7 +12,7 @@ mod run;
 mod services;
 
 pub use clock::{Clock, System, clock_of, local_time};
-pub use engine::{Engine, EngineEvent, EngineOptions, Error, SourceText, StartRequest, TranscriptLine};
+pub use engine::{Engine, EngineEvent, EngineOptions, Error, SourceText, StartRequest, TranscriptLine, check_inputs};
 pub use execute::kinds::notify::desktop::has_desktop;
 pub use fleet::import::settle;
 pub use fleet::membership::Membership;
@@ -29,4 +29,4 @@ pub use run::run_loop::{Idle, Loaded};
 pub use services::consent::{Recorded, RunConsent};
 pub use services::registry::{Decided, registry_of};
 pub use services::traces::Collector;
-pub use services::triggers::{Find, Startable, Wanted};
+pub use services::triggers::{Find, Fired, Startable, Wanted};

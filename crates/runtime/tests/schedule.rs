@@ -85,6 +85,7 @@ fn trigger(enabled: bool) -> Trigger {
         name: "five".to_owned(),
         enabled,
         workflow: Some("waits".to_owned()),
+        task: None,
         kind: TriggerDefinition::Schedule(Schedule {
             cron: "*/5 * * * *".to_owned(),
             timezone: "America/Denver".to_owned(),

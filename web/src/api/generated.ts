@@ -383,9 +383,31 @@ export interface components {
         Found: {
             /** @description Machines with files of the run that are not here. */
             elsewhere?: string[];
-            found: components["schemas"]["Place2"][];
+            found: components["schemas"]["FoundPlace"][];
             /** @description Whether there is more that was not searched or not returned. */
             more: boolean;
+        };
+        /** @description A place where a text was found. */
+        FoundPlace: {
+            /** @description The text after the place. */
+            after: string;
+            /** Format: uint32 */
+            attempt: number;
+            /** @description The text before the place. */
+            before: string;
+            /**
+             * @description The file: `transcript`, `stdout` or `stderr`.
+             * @enum {string}
+             */
+            in: "transcript" | "stdout" | "stderr";
+            /**
+             * Format: uint64
+             * @description The number of the transcript entry, or of the line; from 0.
+             */
+            number: number;
+            path: components["schemas"]["StepPath"];
+            /** @description The text itself, as it is written there. */
+            text: string;
         };
         /** @description A plan as nodes and edges. */
         Graph: {
@@ -588,28 +610,6 @@ export interface components {
         Place: {
             file: string;
             origin: string;
-        };
-        /** @description A place where a text was found. */
-        Place2: {
-            /** @description The text after the place. */
-            after: string;
-            /** Format: uint32 */
-            attempt: number;
-            /** @description The text before the place. */
-            before: string;
-            /**
-             * @description The file: `transcript`, `stdout` or `stderr`.
-             * @enum {string}
-             */
-            in: "transcript" | "stdout" | "stderr";
-            /**
-             * Format: uint64
-             * @description The number of the transcript entry, or of the line; from 0.
-             */
-            number: number;
-            path: components["schemas"]["StepPath"];
-            /** @description The text itself, as it is written there. */
-            text: string;
         };
         /** @description A node and its place. */
         Placed: {
@@ -1318,6 +1318,8 @@ export interface components {
              * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
+            /** @description The name inside the file, if it is another one. Runs have this name. */
+            title?: string | null;
         };
         /** @description A workflow in a list. */
         WorkflowRow: {
@@ -1333,6 +1335,8 @@ export interface components {
              * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
+            /** @description The name inside the file, if it is another one. Runs have this name. */
+            title?: string | null;
         };
         /** @description All workflows, by name. */
         Workflows: {

@@ -107,7 +107,7 @@ export const searchQuery = (run: string, text: string, path?: Path) =>
 export const artifactsQuery = (run: string) =>
   queryOptions({
     queryKey: ["artifacts", run],
-    queryFn: ({ signal }) => get<{ artifacts: Artifact[]; elsewhere?: string[] }>(address(`/runs/${run}/artifacts`), signal),
+    queryFn: ({ signal }) => get<{ artifacts: Artifact[]; more?: boolean; elsewhere?: string[] }>(address(`/runs/${run}/artifacts`), signal),
   });
 
 export const artifactAddress = (run: string, name: string) => address(`/runs/${run}/artifact`, { name });

@@ -120,6 +120,8 @@ export interface Tally {
 
 export interface WorkflowRow {
   name: string;
+  /** The name inside the file, if it is another one. Runs have this name. */
+  title?: string;
   description: string;
   steps: number | null;
   ok: boolean;
@@ -202,6 +204,7 @@ export interface Run {
   workflow: string;
   task: string;
   status: Status;
+  standing?: Standing;
   waiting_for?: Awaited[];
   progress: Progress;
   usage: Usage;

@@ -55,12 +55,11 @@ export function StatusIcon({ status, size = 12 }: { status: RunStatus | StepStat
   );
 }
 
-export function Status({ status, more }: { status: RunStatus | StepStatus; more?: string }) {
+export function Status({ status, word = status }: { status: RunStatus | StepStatus; word?: string }) {
   return (
     <span className={styles.status} data-tone={TONES[status]} data-status={status}>
       <StatusIcon status={status} />
-      {status}
-      {more ? ` ${more}` : ""}
+      {word}
     </span>
   );
 }

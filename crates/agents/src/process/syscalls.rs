@@ -15,7 +15,7 @@ use crate::machine;
 ///
 /// In its own session the child has no terminal: nothing in it can ask for a password there, and the terminal cannot
 /// stop it. Its session also distinguishes its leftovers from the engine's own children.
-pub fn own_session(command: &mut Command) {
+pub(crate) fn own_session(command: &mut Command) {
     // SAFETY: the closure runs in a forked child of a process with threads. It makes three system calls and reads a value that
     // was set long ago; it neither allocates nor takes a lock.
     unsafe {

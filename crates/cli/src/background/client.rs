@@ -1,11 +1,11 @@
 //! Asks the background engine, and starts it if it is not there.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use longhaul_agents::process;
+use longhaul_agents::process::Outliving;
 use tokio::net::UnixStream;
 
 use super::place::{self, Place};
@@ -16,6 +16,9 @@ use super::{install, place::own_id};
 const STARTING: Duration = Duration::from_secs(20);
 /// How long it may take to answer. It starts a worker meanwhile.
 const ANSWERING: Duration = Duration::from_secs(30);
+
+/// How long to wait before it is started again.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// A run that the background engine has.
 #[derive(Debug, Clone)]
@@ -72,7 +75,7 @@ fn is_nobody(error: &std::io::Error) -> bool {
 
 async fn ask_or_start(request: &Request) -> Result<Reply> {
     let until = Instant::now() + STARTING;
-    let mut child: Option<Child> = None;
+    let mut engine: Option<(Outliving, Instant)> = None;
     loop {
         match ask(request).await {
             Ok(Some(reply)) => return Ok(reply),
@@ -85,16 +88,16 @@ async fn ask_or_start(request: &Request) -> Result<Reply> {
             bail!("the background engine did not start; see {}", Place::of_user()?.log().display());
         }
         // The one that was started may have found another one that was about to end.
-        let is_gone = child.as_mut().is_none_or(|child| child.try_wait().is_ok_and(|status| status.is_some()));
-        if is_gone {
-            child = Some(started()?);
+        let is_gone = |(engine, at): &(Outliving, Instant)| engine.is_gone() && at.elapsed() > AGAIN;
+        if engine.as_ref().is_none_or(is_gone) {
+            engine = Some((started()?, Instant::now()));
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
 /// Starts the background engine, in a session of its own: no terminal can end it.
-fn started() -> Result<Child> {
+fn started() -> Result<Outliving> {
     let place = Place::of_user()?;
     let log = place::opened_log(&place.log())?;
     let mut command = match install::unit_is_there() {
@@ -111,6 +114,5 @@ fn started() -> Result<Child> {
         }
     };
     command.current_dir("/").stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    process::own_session(&mut command);
-    command.spawn().context("the background engine cannot be started")
+    Outliving::start(&mut command).context("the background engine cannot be started")
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use longhaul_agents::process::{ATTEMPT_VARIABLE, ENGINE_VARIABLE};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
@@ -90,11 +91,12 @@ fn lasting(of: &BTreeMap<String, String>) -> impl Iterator<Item = (&String, &Str
     of.iter().filter(|(name, _)| !OF_THE_TERMINAL.contains(&name.as_str()))
 }
 
-/// The environment of this process. A variable that is not text stays behind.
+/// The environment of this process, without the marks of an engine. A variable that is not text stays behind.
 pub(crate) fn own_environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
+    let is_mark = |(name, _): &(String, String)| name == ENGINE_VARIABLE || name == ATTEMPT_VARIABLE;
+    let texts =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    texts.filter(|variable| !is_mark(variable)).collect()
 }
 
 /// The answer to a request.

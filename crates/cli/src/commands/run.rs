@@ -23,6 +23,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
+use super::before_run::{is_the_same, same_folder, without_task};
 use crate::background::protocol::own_environment;
 use crate::background::{self, Order};
 use crate::engine_args::{self, AgentArgs, EngineArgs};
@@ -121,6 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if report.has_errors() {
         return super::refuse(&report);
     }
+    let reads_task = report.workflows.iter().any(|workflow| workflow.reads_task);
     let Ok(startable) = workflow::planned(&entry, report) else { bail!("there is nothing to run") };
     engine_args::block_on(async {
         let engine = engine_args::open(&args.engine, &args.agents)?;
@@ -138,14 +140,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         };
         let (run, shown) = match known {
             Some(run) => {
-                let shown = engine.load(&run).await?.state.seq;
+                let state = engine.load(&run).await?.state;
+                is_the_same(&run, &state, &startable.plan, &args.task)?;
                 resumed(&engine, &run).await?;
-                (run, shown)
+                (run, state.seq)
             }
             // For people, the line that names the run replaces the first event.
             None => {
                 engine_args::warn_of_no_project(&engine)?;
                 let app = App::new(engine.clone());
+                if reads_task && args.task.trim().is_empty() {
+                    ui::say(without_task(&args.workflow));
+                }
+                same_folder(&app, &startable.plan).await?;
                 (app.start(&startable, order, &identity::caller()).await?, u64::from(!args.manner.json))
             }
         };

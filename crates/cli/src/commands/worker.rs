@@ -4,7 +4,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use longhaul_core::id::RunId;
 use longhaul_runtime::{Engine, EngineEvent, Wanted};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
@@ -64,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ));
         let place = args.engine.clone();
         let find = move |wanted: Wanted<'_>| engine_args::startable(&place, wanted);
-        let kept = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(engine_args::kept(kept));
+        let kept = |kept: Result<&longhaul_runtime::Fired, &longhaul_runtime::Error>| ui::say(engine_args::kept(kept));
         let times = engine.keep_times(&find, stop.clone(), &kept);
         let over = CancellationToken::new();
         let work = async {

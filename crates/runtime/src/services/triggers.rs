@@ -49,6 +49,15 @@ pub struct Startable {
     pub dir: PathBuf,
 }
 
+/// The outcome of one time of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fired {
+    /// The name of the trigger.
+    pub trigger: String,
+    /// The run that it started, or why it started none.
+    pub run: Result<RunId, String>,
+}
+
 /// Finds the plan that a trigger starts: `None` if it is gone, an error if it cannot start.
 pub type Find = dyn Fn(Wanted<'_>) -> Result<Option<Startable>, String> + Send + Sync;
 
@@ -59,11 +68,11 @@ impl Engine {
         &self,
         find: &Find,
         stop: CancellationToken,
-        told: &(dyn Fn(Result<&RunId, &Error>) + Sync),
+        told: &(dyn Fn(Result<&Fired, &Error>) + Sync),
     ) {
         while !stop.is_cancelled() {
-            match self.tick(find).await {
-                Ok(started) => started.iter().for_each(|run| told(Ok(run))),
+            match self.fire_due(find).await {
+                Ok(fired) => fired.iter().for_each(|fired| told(Ok(fired))),
                 Err(error) => told(Err(&error)),
             }
             let rest = MINUTE_MS - self.now_ms().rem_euclid(MINUTE_MS);
@@ -76,16 +85,19 @@ impl Engine {
 
     /// Fires the triggers whose time has come, and those that were missed. Returns the runs that it started.
     pub async fn tick(&self, find: &Find) -> Result<Vec<RunId>, Error> {
+        Ok(self.fire_due(find).await?.into_iter().filter_map(|fired| fired.run.ok()).collect())
+    }
+
+    /// The same, with the times at which a trigger could not start a run.
+    async fn fire_due(&self, find: &Find) -> Result<Vec<Fired>, Error> {
         let shelf = self.registry().await?;
-        let (mut started, mut held) = (Vec::new(), HashSet::new());
+        let (mut all, mut held) = (Vec::new(), HashSet::new());
         for due in shelf.due(self.now_ms()) {
             let Some((_, armed)) = shelf.trigger(&due.trigger).filter(|_| !held.contains(&due.trigger)) else {
                 continue;
             };
             let delivery = self.keep(&due, armed, find).await?;
-            if delivery.outcome == DeliveryOutcome::Matched {
-                started.extend(delivery.run.as_deref().and_then(RunId::new));
-            }
+            all.extend(fired(&armed.trigger.name, &delivery));
             // A later time of a trigger does not start before an earlier one.
             if delivery.outcome == DeliveryOutcome::ConcurrencyCap {
                 held.insert(due.trigger.clone());
@@ -93,7 +105,7 @@ impl Engine {
             self.change_registry(|shelf, _| Ok(((), shelf.delivered_at(&due, delivery.clone()).into_iter().collect())))
                 .await?;
         }
-        Ok(started)
+        Ok(all)
     }
 
     async fn keep(&self, due: &Due, armed: &Armed, find: &Find) -> Result<Delivery, Error> {
@@ -155,6 +167,17 @@ impl Engine {
     }
 }
 
+/// The outcome of a delivery that people want to know of.
+fn fired(trigger: &str, delivery: &Delivery) -> Option<Fired> {
+    let run = match delivery.outcome {
+        DeliveryOutcome::Matched => Ok(RunId::new(delivery.run.as_deref()?)?),
+        DeliveryOutcome::Error => Err(delivery.reason.clone().unwrap_or_else(|| "it cannot start".to_owned())),
+        DeliveryOutcome::WorkflowDeleted => Err("its workflow is gone".to_owned()),
+        _ => return None,
+    };
+    Some(Fired { trigger: trigger.to_owned(), run })
+}
+
 /// A limit that is reached, and the runs that reach it.
 struct Crowd {
     limit: String,
@@ -186,7 +209,7 @@ fn request(due: &Due, armed: &Armed, run: &RunId, workflow_dir: PathBuf) -> Star
             let day: String = moment(due.minute).chars().take(10).collect();
             format!("[Today is {day}]\n\n{}", schedule.prompt.as_deref().unwrap_or_default())
         }
-        _ => String::new(),
+        _ => trigger.task.clone().unwrap_or_default(),
     };
     StartRequest {
         task,

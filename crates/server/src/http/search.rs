@@ -47,6 +47,7 @@ pub(super) struct Found {
 
 /// A place where a text was found.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "FoundPlace")]
 struct Place {
     path: StepPath,
     attempt: u32,

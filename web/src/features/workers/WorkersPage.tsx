@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { aboutQuery, workersQuery } from "../../api/queries";
 import type { About } from "../../api/types";
-import { Empty, ErrorNote } from "../../ui/Note";
+import { Empty, ErrorNote, Waiting as Loading } from "../../ui/Note";
 import { useNow } from "../../ui/useNow";
 import { Title } from "../../ui/Title";
 import { Duties } from "./Duties";
@@ -25,6 +25,7 @@ export function WorkersPage() {
         {data && <p className="quiet">{summed(data)}</p>}
       </header>
       {error && <ErrorNote error={error} />}
+      {!data && !error && <Loading what="the workers" />}
       {data && data.waiting.length > 0 && <Waiting waiting={data.waiting} />}
       {data?.workers.length === 0 && <Nobody about={about} />}
       {data && data.workers.length > 0 && (

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::approval::own_affair;
 use longhaul_core::decide::{Planner, replace};
-use longhaul_core::event::PlanReplaced;
+use longhaul_core::event::{Envelope, PlanReplaced};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::origin::Origin;
@@ -80,9 +80,9 @@ impl Engine {
             match Box::pin(commit(&self.shared, run, loaded, &ready, replaced)).await {
                 Err(error) if moved_on(&error) => {}
                 Err(error) => return Err(error),
-                Ok(committed) => {
+                Ok((first, committed)) => {
                     let then = follow::of(self, run, &committed, patience).await?;
-                    return Ok((comparison, applied(run, &committed.event, then)));
+                    return Ok((comparison, applied(run, &first, then)));
                 }
             }
         }
@@ -140,13 +140,14 @@ pub fn settled(comparison: &Comparison, expect: Option<&str>) -> Result<(), Reje
     )))
 }
 
+/// Records the new plan and all its consequences that need no engine. Returns the first event.
 async fn commit(
     shared: &Arc<Shared>,
     run: &RunId,
     loaded: Loaded,
     ready: &Ready,
     replaced: PlanReplaced,
-) -> Result<Committed, Error> {
+) -> Result<(Envelope, Committed), Error> {
     let planner = planner(&ready.plan);
     let mut state = loaded.state.clone();
     let at = shared.clock.now_ms();
@@ -163,10 +164,10 @@ async fn commit(
         ..Extras::default()
     };
     record(shared, run, planner, &state, &advance.events, extras).await?;
-    let first = advance.events.first().cloned();
-    let event = first.ok_or_else(|| Error::Damaged("a command left no event".to_owned()))?;
+    let ends = advance.events.first().cloned().zip(advance.events.last().cloned());
+    let (first, event) = ends.ok_or_else(|| Error::Damaged("a command left no event".to_owned()))?;
     let is_settled = longhaul_core::decide::decide(planner, &state).is_none();
     let before = Loaded { plan: Arc::clone(&ready.plan), ..loaded };
     said(shared, run, &before, &state, advance).await;
-    Ok(Committed { event, state, is_settled })
+    Ok((first, Committed { event, state, is_settled }))
 }

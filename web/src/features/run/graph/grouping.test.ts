@@ -64,6 +64,12 @@ describe("grouping", () => {
     expect(grouped(graph, failed).shown.get("s2-2")).toBe("s2-2");
   });
 
+  it("draws all of a large run that is over", () => {
+    const graph = lanes(10, 10);
+    const over = { ...middle(graph, 10), unreached: "skipped" as const };
+    expect(grouped(graph, over).graph.nodes.length).toBe(100);
+  });
+
   it("closes containers in which nothing happens, and opens the others", () => {
     const inner = (of: string) => Array.from({ length: 12 }, (_, at) => node(`${of}/${at}`, { parent: of }));
     const loops = ["a", "b", "c", "d"].flatMap((key) => [node(key, { kind: "for_each", group: true }), ...inner(key)]);

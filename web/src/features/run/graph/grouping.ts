@@ -85,7 +85,8 @@ function foldBody(tree: Tree, parent: string, wishes: Wishes, shown: Map<string,
   const ahead = closure(begun ? away : [], edges, "to");
   for (const [kind, nodes] of [["done", done], ["ahead", ahead]] as const) {
     const key = `${parent}#${kind}`;
-    if (nodes.length < FOLD_MIN || choices.get(key) === true) continue;
+    // A picture of one node says nothing.
+    if (nodes.length < FOLD_MIN || nodes.length === inner.length || choices.get(key) === true) continue;
     for (const node of nodes) {
       for (const below of [node.key, ...tree.below(node.key)]) shown.set(below, key);
       put(members, key, node.key);

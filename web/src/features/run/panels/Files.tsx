@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { artifactAddress, artifactQuery, artifactsQuery } from "../../../api/queries";
 import type { Artifact } from "../../../api/types";
-import { bytes } from "../../../ui/format";
+import { bytes, count } from "../../../ui/format";
 import { Fold } from "../../../ui/Fold";
 import { Empty, ErrorNote } from "../../../ui/Note";
 import { Report, Text } from "../../../ui/Value";
@@ -28,6 +28,7 @@ export function Files() {
   return (
     <>
       {elsewhere && <p className="quiet">There are more on {elsewhere}.</p>}
+      {data?.more && <p className="quiet">There are more files than these {count(data.artifacts.length, "file")}.</p>}
       <ul className={styles.files}>
         {data?.artifacts.map((file) => (
           <li key={file.name}>

@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { cost, count, duration, moment, origin, tokens } from "../../../ui/format";
 import { Note } from "../../../ui/Note";
-import { Status } from "../../../ui/Status";
+import { StandingLine, StandingWord } from "../../../ui/Standing";
 import { Words } from "../../../ui/Words";
 import styles from "../run.module.css";
 import type { Head } from "../state/fold";
@@ -15,11 +15,18 @@ export function Header({ head }: { head: Head }) {
   return (
     <header className={styles.header}>
       <div className={styles.headline}>
-        <Status status={head.status} />
+        <StandingWord status={head.status} standing={head.standing} />
         <h1 id="run">{head.task || head.workflow}</h1>
         <RunActions head={head} />
       </div>
       <Facts head={head} />
+      {(head.standing?.is === "no_engine" || head.standing?.is === "stopped") && (
+        <Note tone="wait">
+          <p>
+            <StandingLine standing={head.standing} />
+          </p>
+        </Note>
+      )}
       {head.message && (
         <Note tone={head.status === "failed" ? "bad" : "none"}>
           <p>

@@ -95,6 +95,8 @@ export class Fold {
     const busy = this.open.size > 0 || this.waiting.size === 0;
     const status = this.stopped ? "stopped" : this.paused ? "paused" : busy ? "running" : "waiting";
     const waiting_for = [...new Set(this.waiting.values())];
+    // Only the server knows where the run stands; until the next snapshot, its status says enough.
+    if (status !== this.head.status) this.head = { ...this.head, standing: undefined };
     Object.assign(this.head, { status, current: [...this.open], waiting_for: waiting_for.length ? waiting_for : undefined });
   }
 

@@ -88,7 +88,7 @@ function Axis({ axis, most }: { axis: Scale; most: number }) {
     <div className={styles.axis} aria-hidden="true">
       {ticks(axis, most).map(({ moment, place }) => (
         <span key={moment} className={styles.tick} title={clock(moment)} style={{ left: `${100 * place}%` }}>
-          {duration(moment - axis.start)}
+          {moment === axis.start ? "0" : duration(moment - axis.start)}
         </span>
       ))}
       {axis.gaps.map(({ from, to }) => (
