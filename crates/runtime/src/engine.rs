@@ -6,6 +6,7 @@ mod options;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -173,6 +174,8 @@ pub(crate) struct Shared {
     pub(crate) notified: Mutex<NotifyLedger>,
     /// When this engine started.
     pub(crate) since_ms: i64,
+    /// When the next notification is due, as far as this engine knows.
+    pub(crate) notify_at: AtomicI64,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -196,6 +199,7 @@ impl Engine {
             registry: Mutex::default(),
             notified: Mutex::default(),
             since_ms: clock.now_ms(),
+            notify_at: AtomicI64::new(i64::MAX),
             draining: CancellationToken::new(),
             guard: OnceCell::new(),
             plans: Mutex::default(),

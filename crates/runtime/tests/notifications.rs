@@ -272,3 +272,26 @@ async fn the_loop_of_a_worker_says_and_sends_it() {
     stop.cancel();
     watching.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_background_engine_stays_for_a_message_that_is_due_later() {
+    let (url, mut posts) = web(&[]).await;
+    let quiet = Some("00:00-12:00".parse().unwrap());
+    let bench = bench(url, NotifyRules { quiet, ..NotifyRules::default() });
+    let engine = bench.engine();
+    begin(&engine, FAILING).await;
+    assert!(!engine.is_needed().await.unwrap(), "the run is over");
+    let stop = CancellationToken::new();
+    let watching = {
+        let (engine, stop) = (engine.clone(), stop.clone());
+        tokio::spawn(async move { engine.keep_notified(stop, &|_| {}).await })
+    };
+    while !engine.is_needed().await.unwrap() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    stop.cancel();
+    watching.await.unwrap();
+    bench.clock.forward(5 * 60 * MIN);
+    engine.notify_due().await.unwrap();
+    assert_eq!(posted(&mut posts).len(), 1);
+}

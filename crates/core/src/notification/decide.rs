@@ -33,6 +33,8 @@ pub struct Look<'a> {
     pub pending: &'a [Pending],
     /// Whether all runs were looked at. Only then reminders, summaries and reports are due.
     pub is_full: bool,
+    /// Whether there is something to report: a run that is open, or that ended within a day.
+    pub has_news: bool,
     /// The time.
     pub now: i64,
 }
@@ -134,7 +136,7 @@ fn again(look: Look<'_>, message: &MessageRecord) -> NextNotice {
 /// The report, if its time has come.
 fn report(look: Look<'_>, wakes: &mut Vec<i64>) -> Option<NextNotice> {
     let (rules, now) = (look.rules, look.now);
-    let at = rules.digest.filter(|_| !rules.report_channels().is_empty())?;
+    let at = rules.digest.filter(|_| look.has_news && !rules.report_channels().is_empty())?;
     wakes.extend(rules.zone.next(at, now));
     let due = rules
         .zone

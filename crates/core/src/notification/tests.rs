@@ -32,6 +32,7 @@ struct World {
     ledger: NotifyLedger,
     rules: NotifyRules,
     pending: Vec<Pending>,
+    has_news: bool,
     /// The channels that fail.
     broken: Vec<String>,
 }
@@ -40,7 +41,7 @@ impl World {
     fn new(rules: NotifyRules) -> Self {
         let mut ledger = NotifyLedger::default();
         ledger.apply(1, 5, &NotifyEntry::Began { since: 0 });
-        Self { ledger, rules, pending: Vec::new(), broken: Vec::new() }
+        Self { ledger, rules, pending: Vec::new(), has_news: true, broken: Vec::new() }
     }
 
     fn write(&mut self, now: i64, entry: &NotifyEntry) {
@@ -50,7 +51,7 @@ impl World {
 
     fn next(&self, now: i64) -> NextNotice {
         let Self { ledger, rules, pending, .. } = self;
-        next(Look { ledger, rules, pending, is_full: true, now })
+        next(Look { ledger, rules, pending, is_full: true, has_news: self.has_news, now })
     }
 
     fn claim(&mut self, now: i64, outgoing: &Outgoing) {
@@ -256,6 +257,8 @@ fn the_report_is_sent_once_a_day_and_made_up_for() {
     assert_eq!(world.run(due + 3 * HOUR).0, ["digest:2026-11-16"]);
     assert_eq!(world.run(due + 4 * HOUR).0, Vec::<String>::new());
     assert_eq!(world.run(due + 24 * HOUR + 13 * HOUR).0, Vec::<String>::new(), "too late");
+    world.has_news = false;
+    assert_eq!(world.run(due + 48 * HOUR), (vec![], None), "nobody waits for an empty report");
 }
 
 #[test]

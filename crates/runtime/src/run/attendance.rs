@@ -80,10 +80,10 @@ impl Engine {
 
 impl Engine {
     /// Whether there is something that a background engine must stay for: a run that is neither over nor stopped, or a
-    /// trigger that may start one. A run that waits for a person counts, because it must continue after the answer; a run
+    /// trigger that may start one, or a message to people that is due later. A run that waits for a person counts, because it must continue after the answer; a run
     /// of a client does not.
     pub async fn is_needed(&self) -> Result<bool, Error> {
-        if self.registry().await?.triggers().any(|(_, armed)| armed.trigger.enabled) {
+        if self.has_message_due() || self.registry().await?.triggers().any(|(_, armed)| armed.trigger.enabled) {
             return Ok(true);
         }
         let statuses =

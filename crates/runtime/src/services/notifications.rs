@@ -13,6 +13,7 @@ mod send;
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use longhaul_core::digest::DigestFormat;
@@ -40,6 +41,8 @@ const PART: u32 = 20;
 const LAST: Duration = Duration::from_secs(20);
 /// A claim lasts longer than a channel may take.
 const CLAIM_MS: i64 = 2 * 60_000;
+/// An engine stays for a message that is due within this time.
+const DUE_MS: i64 = 25 * 3_600_000;
 /// The most messages of one look.
 const MESSAGES_MAX: usize = 200;
 
@@ -75,6 +78,11 @@ impl Engine {
     /// Sends everything that is due now. Returns when the next message is due, as far as that is known.
     pub async fn notify_due(&self) -> Result<Option<i64>, Error> {
         self.shared.send_due(None).await
+    }
+
+    /// Whether a message is due within a day: one that quiet hours hold back, a reminder, a report, or another try.
+    pub fn has_message_due(&self) -> bool {
+        self.shared.notify_at.load(Ordering::Relaxed).saturating_sub(self.now_ms()) < DUE_MS
     }
 
     /// What was sent.
@@ -150,7 +158,10 @@ impl<'a> Watch<'a> {
                 wake.map(|wake| wake.into_iter().chain(self.wake).min())
             };
             match looked {
-                Ok(wake) => self.wake = wake,
+                Ok(wake) => {
+                    self.wake = wake;
+                    shared.notify_at.store(wake.unwrap_or(i64::MAX), Ordering::Relaxed);
+                }
                 // The store may come back. The next look at all runs finds the same.
                 Err(_) => self.is_owed = true,
             }
@@ -191,8 +202,8 @@ impl<'a> Watch<'a> {
 impl Shared {
     /// Sends what is due about some runs, or about all. Returns when the next message is due.
     async fn send_due(self: &Arc<Self>, runs: Option<&HashSet<RunId>>) -> Result<Option<i64>, Error> {
-        let mut pending = match runs {
-            Some(runs) => rows::of_runs(self, runs).await?,
+        let (mut pending, has_news) = match runs {
+            Some(runs) => (rows::of_runs(self, runs).await?, false),
             None => rows::of_all(self).await?,
         };
         let mut is_looked_up = HashSet::new();
@@ -206,7 +217,8 @@ impl Shared {
             }
             self.add_unsent(&ledger, &mut pending, &mut is_looked_up).await?;
             let now = self.clock.now_ms();
-            let look = Look { ledger: &ledger, rules: &rules, pending: &pending, is_full: runs.is_none(), now };
+            let is_full = runs.is_none();
+            let look = Look { ledger: &ledger, rules: &rules, pending: &pending, is_full, has_news, now };
             match notification::next(look) {
                 NextNotice::Wait { until } => return Ok(until),
                 NextNotice::Drop { id } => {

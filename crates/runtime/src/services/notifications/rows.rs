@@ -15,6 +15,7 @@ use crate::fleet::roster;
 const PAGE: usize = 1000;
 /// How many finished runs to look at, newest first. Those of this process are looked at when they end.
 const OVER_MAX: usize = 1000;
+const DAY_MS: i64 = 24 * 3_600_000;
 
 /// The open notifications of some runs.
 pub(super) async fn of_runs(shared: &Shared, runs: &HashSet<RunId>) -> Result<Vec<Pending>, Error> {
@@ -25,12 +26,14 @@ pub(super) async fn of_runs(shared: &Shared, runs: &HashSet<RunId>) -> Result<Ve
     wanted(shared, rows.iter().flat_map(pending).collect()).await
 }
 
-/// The open notifications of all runs that are open, and of the newest that are over.
-pub(super) async fn of_all(shared: &Shared) -> Result<Vec<Pending>, Error> {
-    let mut found = Vec::new();
+/// The open notifications of all runs that are open, and of the newest that are over. Also whether there is something
+/// to report: a run that is open, or that ended within a day.
+pub(super) async fn of_all(shared: &Shared) -> Result<(Vec<Pending>, bool), Error> {
+    let (mut found, mut has_news) = (Vec::new(), false);
     let mut query = Query { statuses: RunStatus::words_of(RunStatus::OPEN), limit: PAGE, ..Query::default() };
     loop {
         let rows = shared.store.runs(query.clone()).await?;
+        has_news |= rows.iter().any(|row| row.head.status != RunStatus::Stopped.word());
         found.extend(rows.iter().flat_map(pending));
         query.before = rows.last().map(|row| row.run.clone());
         if rows.len() < PAGE {
@@ -39,8 +42,10 @@ pub(super) async fn of_all(shared: &Shared) -> Result<Vec<Pending>, Error> {
     }
     let over = RunStatus::words_of([RunStatus::Failed, RunStatus::Succeeded]);
     let rows = shared.store.runs(Query { statuses: over, limit: OVER_MAX, ..Query::default() }).await?;
+    let now = shared.clock.now_ms();
+    has_news |= rows.iter().any(|row| now - row.updated_ms < DAY_MS);
     found.extend(rows.iter().flat_map(pending));
-    wanted(shared, found).await
+    Ok((wanted(shared, found).await?, has_news))
 }
 
 /// Leaves out steps that wait for a worker while one is there.
