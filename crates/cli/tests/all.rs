@@ -34,6 +34,7 @@ mod serve;
 mod shelf;
 mod shim;
 mod snapshot;
+mod steering;
 mod terminal;
 mod tools;
 mod valet;

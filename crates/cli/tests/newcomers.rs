@@ -47,7 +47,7 @@ fn a_run_that_a_limit_pauses_is_left_waiting_when_nobody_is_there() {
     let told = project.run();
     assert_eq!(told.code, 3, "{}", told.stderr);
     assert!(
-        told.stderr.contains("run-1 is paused at the limit on steps; let it continue: longhaul unpause run-1"),
+        told.stderr.contains("run-1 is paused at the limit on steps; raise it: longhaul budget run-1 --steps +50"),
         "{}",
         told.stderr
     );
