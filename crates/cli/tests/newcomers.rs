@@ -159,7 +159,7 @@ fn events_can_be_those_of_a_step_and_logs_end_their_line() {
     let events = project.ok(&["events", RUN, "a", "--json"]);
     assert!(events.contains("\"path\":\"a\"") && !events.contains("\"path\":\"ab\""), "{events}");
     assert!(!events.contains("run_started"), "{events}");
-    assert!(project.longhaul(&["events", RUN, "x"]).stderr.contains("no step `x` was reached"));
+    assert!(project.longhaul(&["events", RUN, "x"]).stderr.contains("there is no step `x`"));
     assert_eq!(project.ok(&["logs", RUN]), "one\ntwo");
 }
 
