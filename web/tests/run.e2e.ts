@@ -151,7 +151,7 @@ describe("a run", () => {
   it("looks at one turn of a loop when asked to", async () => {
     await open("release-0");
     await card("tasks[1]/cycle[0]/check").waitFor();
-    await at.page.getByRole("group", { name: "Which item of tasks" }).getByRole("button", { name: "item 3" }).click();
+    await at.page.getByRole("group", { name: "Which item of tasks" }).getByRole("button", { name: "item 2" }).click();
     await card("tasks[2]/cycle[0]/work").waitFor();
     await card("tasks[1]/cycle[0]/check").waitFor({ state: "detached" });
     await node("check, run, succeeded").waitFor();

@@ -49,5 +49,6 @@ fn may_edit(loaded: &Loaded) -> bool {
 
 fn is_in(state: &State, folder: &Path) -> bool {
     let workspace = state.started.as_ref().and_then(|started| started.context.workspace.as_deref());
-    workspace.is_some_and(|workspace| Path::new(workspace) == folder)
+    // A store that machines do not share belongs to one folder.
+    workspace.is_none_or(|workspace| Path::new(workspace) == folder)
 }

@@ -37,6 +37,7 @@ mod serve;
 mod shelf;
 mod shim;
 mod snapshot;
+mod steering;
 mod terminal;
 mod tools;
 mod valet;

@@ -47,7 +47,7 @@ fn a_run_that_a_limit_pauses_is_left_waiting_when_nobody_is_there() {
     let told = project.run();
     assert_eq!(told.code, 3, "{}", told.stderr);
     assert!(
-        told.stderr.contains("run-1 is paused at the limit on steps; let it continue: longhaul unpause run-1"),
+        told.stderr.contains("run-1 is paused at the limit on steps; raise it: longhaul budget run-1 --steps +50"),
         "{}",
         told.stderr
     );
@@ -163,7 +163,7 @@ fn events_can_be_those_of_a_step_and_logs_end_their_line() {
     let events = project.ok(&["events", RUN, "a", "--json"]);
     assert!(events.contains("\"path\":\"a\"") && !events.contains("\"path\":\"ab\""), "{events}");
     assert!(!events.contains("run_started"), "{events}");
-    assert!(project.longhaul(&["events", RUN, "x"]).stderr.contains("no step `x` was reached"));
+    assert!(project.longhaul(&["events", RUN, "x"]).stderr.contains("there is no step `x`"));
     assert_eq!(project.ok(&["logs", RUN]), "one\ntwo");
 }
 

@@ -20,7 +20,7 @@ mod trace;
 
 pub use attempts::{Attempt, attempts};
 pub use brief::{Brief, RunLine, brief};
-pub use budget::{Budget, Used, budget};
+pub use budget::{RunBudget, Used, budget};
 pub use cost::{Cost, Limit, Spent, cost};
 pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};

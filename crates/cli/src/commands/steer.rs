@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use longhaul_app::{App, RunCommand};
 use longhaul_core::duration::{format_ms, parse_ms};
 use longhaul_core::event::{Amount, BudgetChange};
-use longhaul_core::view::{self, Budget};
+use longhaul_core::view::{self, RunBudget};
 
 use super::tell::print;
 use crate::engine_args::{self, EngineArgs};
@@ -96,7 +96,7 @@ pub(crate) fn budget(args: &BudgetArgs) -> Result<ExitCode> {
     })
 }
 
-fn shown(budget: &Budget, json: bool) -> Result<ExitCode> {
+fn shown(budget: &RunBudget, json: bool) -> Result<ExitCode> {
     if json {
         ui::print_json(budget)?;
     } else {
@@ -105,7 +105,7 @@ fn shown(budget: &Budget, json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(budget: &Budget) -> String {
+fn table(budget: &RunBudget) -> String {
     let line = |name: &str, used: String, limit: Option<String>| {
         let limit = limit.map_or_else(|| "no limit".to_owned(), |limit| format!("of {limit}"));
         format!("{name:<10} {used:>12}  {limit}\n")

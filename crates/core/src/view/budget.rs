@@ -8,7 +8,7 @@ use crate::state::State;
 
 /// The limits of a run that a person can change.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Budget {
+pub struct RunBudget {
     /// Money, in US dollars.
     pub usd: Used<f64>,
     /// Tokens, read and written.
@@ -30,11 +30,11 @@ pub struct Used<T> {
 }
 
 /// The limits of a run at a given time.
-pub fn budget(plan: &Plan, state: &State, now: i64) -> Budget {
+pub fn budget(plan: &Plan, state: &State, now: i64) -> RunBudget {
     let (limits, spent) = (state.limits(plan), state.account.spent());
     let until = state.finished.as_ref().map_or(now, |finished| finished.at);
     let elapsed = u64::try_from(until.saturating_sub(state.started_at)).unwrap_or(0);
-    Budget {
+    RunBudget {
         usd: Used { used: spent.usd, limit: limits.usd },
         tokens: Used { used: spent.tokens(), limit: limits.tokens },
         steps: Used { used: state.account.steps, limit: limits.steps },
