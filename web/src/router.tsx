@@ -10,6 +10,7 @@ import { type Filter, readFilter } from "./features/runs/filter";
 import { WorkersPage } from "./features/workers/WorkersPage";
 import { WorkflowPage } from "./features/workflows/WorkflowPage";
 import { WorkflowsPage } from "./features/workflows/WorkflowsPage";
+import { Broken } from "./ui/Broken";
 import { NotFound } from "./ui/NotFound";
 import { Shell } from "./ui/Shell";
 
@@ -58,6 +59,7 @@ const workers = createRoute({ getParentRoute: () => root, path: "/workers", comp
 export const router = createRouter({
   routeTree: root.addChildren([home, login, runs, run, workflows, workflow, approvals, workers]),
   scrollRestoration: true,
+  defaultErrorComponent: Broken,
 });
 
 declare module "@tanstack/react-router" {

@@ -193,6 +193,15 @@ describe("the inbox", () => {
     await other.close();
   });
 
+  it("fails alone, if it fails", async () => {
+    const question = { run: "x", path: "y", kind: "approval", asked_at: 1, shown: "z", workflow: "w", task: "t", here: { ok: true } };
+    await at.page.route("**/api/v1/questions", (route) => route.fulfill({ json: { questions: [question] } }));
+    await at.page.goto(at.server.url("/approvals"));
+    await at.page.getByText("This page cannot be shown.").waitFor();
+    await at.page.getByRole("link", { name: "Workers" }).click();
+    await at.page.getByRole("heading", { name: "Workers" }).waitFor();
+  });
+
   it("says so if a denial fails the run", async () => {
     const card = await open(at.page, at.server.url("/approvals"), "Release 1.4.0?");
     await card.getByRole("button", { name: "Deny" }).click();

@@ -13,7 +13,7 @@ use longhaul_core::decide::{agent_of_label, host_label, no_project_label, projec
 use longhaul_core::event::OnHostLost;
 use longhaul_core::notification::NotifyRules;
 use longhaul_project::registry::RegistryReader;
-use longhaul_project::{Disk, Fleet, Project, Settings, identity, place, state};
+use longhaul_project::{Disk, Fleet, Project, Settings, identity, not_an_agent, place, state};
 use longhaul_runtime::{Engine, EngineOptions, Membership, has_desktop, is_dead};
 use longhaul_store::{Store, StoreAddress};
 use tokio_util::sync::CancellationToken;
@@ -138,6 +138,7 @@ fn assemble(
     let runs_dir = runs_dir(&beside(place, &home))?;
     let settings = Settings::of(&project)?;
     settings.warnings.iter().for_each(|warning| say(format!("warning: {warning}")));
+    known_agents(agents, &settings)?;
     let mut member = member(place, &project.root, &how.worker, settings.fleet);
     if place.file().is_some() {
         member.labels.extend(open_store::routes(store.as_ref())?);
@@ -164,6 +165,18 @@ fn assemble(
         guard: std::env::current_exe().ok(),
     };
     Ok(Engine::new(failing(store)?, clock, options))
+}
+
+/// Refuses to start work with an agent that does not exist. Commands that only read have no slots.
+fn known_agents(agents: &AgentChoice, settings: &Settings) -> Result<()> {
+    let starts_work = agents.slots > 0;
+    if let Some(why) = agents.agent.as_deref().and_then(|name| not_an_agent(name, &settings.backends)) {
+        anyhow::bail!("--agent: {why}");
+    }
+    match settings.unknown_agents.first().filter(|_| starts_work) {
+        Some(why) => anyhow::bail!("the settings are wrong: {why}"),
+        None => Ok(()),
+    }
 }
 
 /// The rules of notifications on this machine. Without a screen, the built-in channel `desktop` is left out.

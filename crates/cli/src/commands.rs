@@ -1,6 +1,7 @@
 //! The commands, one per file.
 
 mod agents;
+mod before_run;
 mod bench;
 mod cards;
 mod check;
@@ -23,6 +24,7 @@ mod proposals;
 mod prune;
 mod registry;
 mod renamed;
+mod retry;
 mod run;
 mod runs;
 mod schema;
@@ -35,6 +37,7 @@ mod tell;
 mod test;
 mod triggers;
 mod trust;
+mod up;
 mod versions;
 mod watch;
 mod worker;
@@ -137,11 +140,12 @@ enum Command {
     /// Run the failed steps of a run again
     ///
     /// Works on a failed or cancelled run. Finished steps keep their results.
-    Retry(tell::RetryArgs),
+    Retry(retry::RetryArgs),
     Consent(consent::Args),
     Registry(registry::Args),
     Triggers(triggers::Args),
-    Fork(worker::ForkArgs),
+    Fork(retry::ForkArgs),
+    Up(up::Args),
     Worker(worker::Args),
     Workers(workers::Args),
     Machines(machines::Args),
@@ -204,13 +208,14 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::whole(args, What::Pause),
         Command::Unpause(args) => tell::whole(args, What::Unpause),
         Command::Stop(args) => tell::whole(args, What::Stop),
-        Command::Retry(args) => tell::retry(&args),
+        Command::Retry(args) => retry::retry(&args),
         Command::Workers(args) => workers::run(&args),
         Command::Machines(args) => machines::run(args),
         Command::Consent(args) => consent::run(&args),
         Command::Registry(args) => registry::run(&args),
         Command::Triggers(args) => triggers::run(&args),
-        Command::Fork(args) => worker::fork(&args),
+        Command::Fork(args) => retry::fork(&args),
+        Command::Up(args) => up::run(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Serve(args) => serve::run(&args),
@@ -253,13 +258,13 @@ struct DialectArg {
 
 /// Prints why a workflow cannot be used, and returns the matching exit code.
 fn refuse(report: &CheckReport) -> Result<ExitCode> {
-    tell(report);
+    tell_findings(report);
     ui::say(format!("{}; nothing was done", diagnostic::summary(&report.diagnostics)));
     Ok(ExitCode::FAILURE)
 }
 
 /// Prints the findings to stderr.
-fn tell(report: &CheckReport) {
+fn tell_findings(report: &CheckReport) {
     for found in report.diagnostics.iter().take(SHOWN_MAX) {
         ui::say(format!("{}\n", render(found, &report.sources, true)));
     }

@@ -1,6 +1,8 @@
 //! Formats the events of a run for people, one line per event.
 
-use longhaul_core::event::{Amount, Answer, BudgetChange, End, Ended, Envelope, Event, QuestionKind, Usage};
+use longhaul_core::event::{
+    Amount, Answer, BudgetChange, End, Ended, Envelope, Event, PlanReplaced, QuestionKind, Usage,
+};
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
@@ -50,6 +52,9 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             format!("  … {path} waits: {why}; it then continues by itself")
         }
         Event::AttemptDelayed { path, why: None, .. } => format!("  ▸ {path} {}", ui::dim("continues")),
+        Event::ToolDenied { path, tool, .. } => {
+            format!("  ! {path}: its agent called the tool `{tool}`, which it may not use, and continued without it")
+        }
         Event::CarryFailed { path, why, .. } => {
             format!("  ! {path}: its files could not be sent to the remote: {why}")
         }
@@ -123,12 +128,24 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::RunResumed { .. } => "  ▶ resumed".to_owned(),
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
+        Event::PlanReplaced(replaced) => replaced_line(replaced),
+        Event::ResultKept { path, was } => {
+            let was = was.as_ref().map_or_else(String::new, |was| format!(" (was {was})"));
+            format!("  {}", ui::dim(format!("= {path}{was} keeps its result")))
+        }
         Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
         Event::OnFailureEnded { error: Some(error), .. } => {
             format!("  ! `on_failure` failed: {}", error.message)
         }
         _ => return None,
     })
+}
+
+/// The line about another plan.
+fn replaced_line(replaced: &PlanReplaced) -> String {
+    let by = replaced.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+    let (kept, again) = (ui::count(replaced.kept.len(), "step"), ui::count(replaced.again.len(), "step"));
+    format!("  ↻ continues with a changed workflow{by}: {kept} kept, {again} again")
 }
 
 /// The line about the start of an attempt: its number, if it is not the first, and its place, if there are several.
@@ -169,8 +186,10 @@ fn told(event: &Event) -> Event {
             by.iter_mut().for_each(clean);
         }
         Event::BudgetChanged { by: Some(by), .. } => clean(by),
+        Event::PlanReplaced(replaced) => replaced.by.iter_mut().for_each(clean),
         Event::HeartbeatSeen { hint: Some(text), .. }
         | Event::AttemptDelayed { why: Some(text), .. }
+        | Event::ToolDenied { tool: text, .. }
         | Event::CarryFailed { why: text, .. }
         | Event::SignalRefused { why: text, .. }
         | Event::Refused { why: text, .. }

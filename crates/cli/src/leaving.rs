@@ -11,6 +11,7 @@
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::pending;
+use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -20,6 +21,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
+use crate::background::place::Place;
+use crate::background::{self, Order};
 use crate::engine_args::{self, PARKED};
 use crate::{identity, ui};
 
@@ -58,14 +61,18 @@ pub(crate) async fn serve(
     run: &RunId,
     requests: &mut UnboundedReceiver<Leave>,
     stop: &CancellationToken,
-    left: &Cell<Option<Leave>>,
+    (left, to): (&Cell<Option<Leave>>, Option<&Order>),
 ) -> Infallible {
     let Some(first) = requests.recv().await else { return pending().await };
     left.set(Some(first));
     let leave = async {
         match first {
             Leave::Stop => stopped(engine, run, stop).await,
-            Leave::End | Leave::HangUp | Leave::Detach => stop.cancel(),
+            Leave::End => stop.cancel(),
+            Leave::HangUp | Leave::Detach => match to {
+                Some(to) => handed_over(engine, run, to).await,
+                None => stop.cancel(),
+            },
         }
         pending::<Infallible>().await
     };
@@ -75,6 +82,28 @@ pub(crate) async fn serve(
             crate::screen::terminal::restore();
             std::process::exit(PARKED.into());
         }
+    }
+}
+
+/// Hands the run to the background engine, and lets go of it. If there is none to be had, this process continues, also
+/// without a terminal.
+async fn handed_over(engine: &Engine, run: &RunId, to: &Order) {
+    let order = Order { why: format!("{run} is handed over, because its terminal is gone or wanted"), ..to.clone() };
+    match background::client::work(order).await {
+        Ok(_) => engine.drain(),
+        Err(error) => {
+            let why = format!("{run} cannot be handed to the background engine: {error:#}");
+            note(&why);
+            ui::say(format!("{why}; this process continues it"));
+        }
+    }
+}
+
+/// Writes a line to the log of the background engine: there may be no terminal that shows it.
+fn note(line: &str) {
+    let log = Place::of_user().and_then(|place| background::place::opened_log(&place.log()));
+    if let Ok(mut log) = log {
+        let _ = writeln!(log, "{line}");
     }
 }
 

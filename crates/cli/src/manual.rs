@@ -32,7 +32,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ),
     ("Share and schedule", &["registry", "triggers"]),
     ("Interfaces", &["ui", "serve", "mcp"]),
-    ("Machines", &["worker", "workers", "machines", "store"]),
+    ("Machines", &["up", "worker", "workers", "machines", "store"]),
     ("Keep in order", &["doctor", "agents", "export", "import", "prune"]),
     ("Learn", &["demo", "help", "completions", "man"]),
 ];

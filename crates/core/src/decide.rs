@@ -94,7 +94,7 @@ pub struct Planner<'a> {
 
 impl Planner<'_> {
     /// The step of the plan that an address names, whether it was reached or not.
-    pub(crate) fn find(self, path: &StepPath) -> Option<StepIx> {
+    pub fn find(self, path: &StepPath) -> Option<StepIx> {
         let mut bodies = vec![self.plan.main().body];
         let mut found = None;
         for segment in path.segments() {

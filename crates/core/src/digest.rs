@@ -268,20 +268,26 @@ fn continues(row: &DigestRow) -> Option<Planned> {
 }
 
 fn run(row: &DigestRow, ended_at: Option<i64>, now: i64) -> DigestRun {
-    let Brief { line, outputs, commit, .. } = &row.brief;
+    let Brief { line, outputs, commit, standing, .. } = &row.brief;
     let over = pending(row).next().filter(|_| ended_at.is_some());
     DigestRun {
         run: row.run.to_string(),
         workflow: row.workflow.clone(),
         task: line.task.clone(),
         status: row.status.clone(),
-        why: line.message.clone().or_else(|| line.waits.clone()),
+        why: match standing.as_ref().filter(|_| ended_at.is_none()) {
+            Some(standing) => Some(standing.line(now)),
+            None => line.message.clone().or_else(|| line.waits.clone()),
+        },
         outputs: outputs.clone(),
         commit: commit.clone(),
         steps: line.done,
         usd: line.usd,
         duration_ms: (ended_at.unwrap_or(now) - line.started_at).max(0),
         ended_at,
-        command: over.map(|over| notification::command(&over)),
+        command: match over {
+            Some(over) => Some(notification::command(&over)),
+            None => standing.as_ref().and_then(|standing| standing.command.clone()),
+        },
     }
 }

@@ -203,6 +203,15 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
+    /// The agent of an attempt called a tool that it may not use, and continued without it.
+    ToolDenied {
+        /// The step.
+        path: StepPath,
+        /// The number of the attempt.
+        attempt: u32,
+        /// The tool, as the agent names it.
+        tool: String,
+    },
     /// The agent of an attempt has a conversation that can be found again.
     SessionSeen {
         /// The step.

@@ -26,8 +26,8 @@ pub use ledger::{ChannelRecord, ChannelResult, MessageRecord, NotifyEntry, Notif
 pub use open::{may_begin, open};
 pub use quiet::{DayTime, QuietHours, Zone};
 pub use rules::NotifyRules;
-pub(crate) use texts::one_line;
 pub use texts::{command, line};
+pub(crate) use texts::{counted, one_line};
 
 words! {
     /// What a notification is about.
@@ -82,7 +82,7 @@ pub struct Notification {
     /// The time at which it ends by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<i64>,
-    /// The answers of a question about a machine.
+    /// The answers of a question about a machine, or the limit that is reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
     /// The labels that a worker needs.

@@ -75,6 +75,10 @@ pub struct Able {
     pub tools: bool,
     /// Whether it has a read-only mode.
     pub read_only: bool,
+    /// Whether it accepts MCP servers.
+    pub mcp: bool,
+    /// Whether it can leave the MCP servers of its own settings out.
+    pub mcp_only: bool,
 }
 
 /// The content of a persona or a skill.

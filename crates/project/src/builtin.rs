@@ -27,6 +27,7 @@ pub const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
     "part-requirements"
     "part-sync"
     "part-task"
+    "part-tasks"
     "part-test"
     "part-verify"
     "plan"

@@ -19,12 +19,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_config::{
-    Backends, Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, Retention, SecretSetting, ToolServer, Values,
+    Backends, Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, Retention, SameFolder, SecretSetting,
+    ToolServer, Values,
 };
 use longhaul_core::notification::NotifyRules;
 use longhaul_core::policy::Authority;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
+pub use agents::not_an_agent;
 pub use fleet::Fleet;
 pub use gates::Gates;
 
@@ -54,6 +56,10 @@ pub struct Settings {
     pub gates: Gates,
     /// Warnings about entries without effect.
     pub warnings: Vec<String>,
+    /// Entries that name an agent that does not exist, in words.
+    pub unknown_agents: Vec<String>,
+    /// What happens when a second run starts to edit files of the same folder.
+    pub same_folder: Option<SameFolder>,
     /// The settings about several workers.
     pub fleet: Fleet,
     /// Who is notified of what, and when.
@@ -102,6 +108,7 @@ impl Settings {
         settings.warnings.extend(strange);
         let without_effect = settings.fleet.without_effect(&project.root, &settings.backends);
         settings.warnings.extend(without_effect);
+        settings.unknown_agents = agents::unknown(&settings.backends);
         Ok(settings)
     }
 
@@ -168,6 +175,11 @@ impl Settings {
         agents::add(document, folder, &mut self.backends)?;
         if let Some(item) = document.get("sandboxed") {
             self.backends.sandboxed |= item.as_bool().context("`sandboxed` is neither true nor false")?;
+        }
+        if let Some(item) = document.get("same_folder") {
+            let word = item.as_str().and_then(SameFolder::of);
+            let word = word.with_context(|| format!("`same_folder` is none of {}", SameFolder::WORDS.join(", ")))?;
+            self.same_folder.get_or_insert(word);
         }
         for (name, item) in entries(document.get("channels"), "channels")? {
             let key = format!("channels.{name}");
@@ -301,6 +313,12 @@ impl<'a> Keys<'a> {
     /// An optional text.
     fn maybe(&self, name: &str) -> Result<Option<String>> {
         if self.table.contains_key(name) { self.text(name).map(|text| Some(text.to_owned())) } else { Ok(None) }
+    }
+
+    /// An optional yes or no.
+    fn maybe_bool(&self, name: &str) -> Result<Option<bool>> {
+        let Some(item) = self.table.get(name) else { return Ok(None) };
+        item.as_bool().map(Some).ok_or_else(|| anyhow!("`{}.{name}` is not true or false", self.key))
     }
 
     /// Optional texts.

@@ -15,7 +15,7 @@ use longhaul_agents::process::{self, Guard};
 use longhaul_core::Json;
 use longhaul_core::consent::Ledger;
 use longhaul_core::decide::{Planner, group};
-use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunStarted, RunTrigger};
+use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunSource, RunStarted, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::notification::NotifyLedger;
@@ -110,6 +110,35 @@ pub struct StartRequest {
     pub workflow_dir: PathBuf,
     /// The driver of its agents' turns: the engine or a client.
     pub driver: Driver,
+    /// The text that the plan was made from.
+    pub source: Option<SourceText>,
+}
+
+/// The text that a plan was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceText {
+    /// The file, where there is one.
+    pub file: Option<String>,
+    /// The text.
+    pub text: String,
+    /// The dialect, if the caller chose one.
+    pub dialect: Option<String>,
+    /// Whether the text was edited for the run alone, so that it is not the one in the file.
+    pub edited: bool,
+}
+
+impl SourceText {
+    /// The blob of the text, and what the journal says about it.
+    pub(crate) fn kept(&self) -> (Blob, RunSource) {
+        let blob = Blob::new(self.text.clone().into_bytes());
+        let source = RunSource {
+            file: self.file.clone(),
+            text: blob.hash.to_string(),
+            dialect: self.dialect.clone(),
+            edited: self.edited,
+        };
+        (blob, source)
+    }
 }
 
 /// Drives the runs of a store.
@@ -134,6 +163,8 @@ pub(crate) struct Shared {
     pub(crate) turns: Turns,
     pub(crate) taken: ClaimedTasks,
     pub(crate) secrets: Secrets,
+    /// Cancelled when this engine leaves its runs to another one; see [`Engine::drain`].
+    pub(crate) draining: CancellationToken,
     /// The consents that this engine has read so far.
     pub(crate) ledger: Mutex<Ledger>,
     /// The part of the registry that this engine has read so far.
@@ -165,6 +196,7 @@ impl Engine {
             registry: Mutex::default(),
             notified: Mutex::default(),
             since_ms: clock.now_ms(),
+            draining: CancellationToken::new(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -208,6 +240,7 @@ impl Engine {
         let run = request.run.clone().unwrap_or_else(|| new_run_id(self.shared.clock.now_ms()));
         let text = serde_json::to_string(plan).map_err(Error::encoding)?;
         let blob = Blob::new(text.into_bytes());
+        let source = request.source.as_ref().map(SourceText::kept);
         let started = RunStarted {
             workflow: plan.main().name.clone(),
             plan: blob.hash.to_string(),
@@ -221,7 +254,7 @@ impl Engine {
             consent: Some(terms),
             forked: None,
             driver: request.driver,
-            source: None,
+            source: source.as_ref().map(|(_, source)| Box::new(source.clone())),
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(invalid(format!("`concurrency.group` cannot be rendered: {}", problem.0)));
@@ -243,7 +276,10 @@ impl Engine {
             planner,
             &state,
             &[envelope],
-            crate::run::record::Extras { blobs: vec![blob], ..Default::default() },
+            crate::run::record::Extras {
+                blobs: [blob].into_iter().chain(source.map(|(text, _)| text)).collect(),
+                ..Default::default()
+            },
         )
         .await?;
         self.shared.artifacts.write_run(&run, &state);
@@ -365,7 +401,7 @@ impl Engine {
                 self.shared.notifier.forget(run);
                 return Ok(idle);
             };
-            if stop.is_cancelled() || state.is_stopped() || !patient(&state) {
+            if stop.is_cancelled() || self.is_draining() || state.is_stopped() || !patient(&state) {
                 return Ok(idle);
             }
             let timer =
@@ -375,6 +411,7 @@ impl Engine {
             let pause = timer.into_iter().chain(others).chain([LOOK_ANYWAY]).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
+                () = self.shared.draining.cancelled() => return Ok(idle),
                 () = news.notified() => {}
                 () = self.moved_by_others(run, state.seq) => {}
                 () = tokio::time::sleep(pause.unwrap_or(LOOK_ANYWAY)) => {}
@@ -426,6 +463,17 @@ impl Engine {
         self.shared.store.scope().map(longhaul_store::LoginScope::login)
     }
 
+    /// Leaves all runs to another engine: decides nothing more, and waits only for attempts that would not outlive this
+    /// process. Agents under a shim continue; the process must end right after, and another engine attaches to them.
+    pub fn drain(&self) {
+        self.shared.draining.cancel();
+    }
+
+    /// Whether this engine leaves its runs to another one.
+    pub fn is_draining(&self) -> bool {
+        self.shared.draining.is_cancelled()
+    }
+
     /// Renews the leases of this engine until the handle is dropped.
     pub(crate) fn keep_leases(&self) -> AbortOnDropHandle<()> {
         let waits = self.shared.store.wait_for_room();
@@ -443,6 +491,17 @@ impl Engine {
     /// Asks the worker of this engine, if there is one, to check a run now.
     pub fn poke(&self, run: &RunId) {
         self.shared.notifier.tell(run);
+    }
+
+    /// The text that a run's plan was made from; `None` if an earlier version started the run.
+    pub async fn source(&self, run: &RunId) -> Result<Option<SourceText>, Error> {
+        let Some(started) = self.load(run).await?.state.started else { return Ok(None) };
+        let Some(source) = started.source else { return Ok(None) };
+        let hash: Hash = source.text.parse().map_err(|_| Error::Damaged(format!("`{}` is not a text", source.text)))?;
+        let bytes = self.shared.store.blob(hash).await?;
+        let bytes = bytes.ok_or_else(|| Error::Damaged("the text of the workflow is missing".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|error| Error::Damaged(error.to_string()))?;
+        Ok(Some(SourceText { file: source.file, text, dialect: source.dialect, edited: source.edited }))
     }
 
     /// One run, as lists show it.
@@ -540,8 +599,13 @@ impl Shared {
     }
 }
 
+/// Whether a plan can start with these inputs.
+pub fn check_inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<(), Error> {
+    inputs(plan, given).map(drop)
+}
+
 /// The inputs with their defaults. Checks each one against its schema.
-fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
+pub(crate) fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
     let unit = plan.main();
     let mut inputs = IndexMap::new();
     for (name, input) in &unit.inputs {

@@ -26,6 +26,7 @@ impl VirtualWorld {
             plan: format!("test {}", self.state.seq),
             source: None,
             inputs: inputs(&self.plan, &plan, &self.state, &script),
+            consent: None,
             choices: script.choices.clone(),
             by: None,
         };

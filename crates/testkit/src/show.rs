@@ -55,6 +55,7 @@ fn what(event: &Event, zero: i64) -> String {
             Some(why) => format!("{path}@{attempt} waits for its machine: {why}"),
             None => format!("{path}@{attempt} waits for its machine no longer"),
         },
+        Event::ToolDenied { path, attempt, tool } => format!("{path}@{attempt} may not use {tool}"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
         Event::FilesKept { path, attempt, name } => format!("{path}@{attempt} keeps its files as {name}"),
         Event::FilesRestored { path, attempt, name, left } => {

@@ -30,6 +30,7 @@ export type Happened =
   | { event: "host_seen"; host: string }
   | { event: "files_rebuilt"; path: Path; attempt: number; host: string; commit: string }
   | { event: "attempt_delayed"; path: Path; attempt: number; why?: string }
+  | { event: "tool_denied"; path: Path; attempt: number; tool: string }
   | { event: "carry_failed"; path: Path; attempt: number; why: string }
   | { event: "imported"; by?: string }
   | { event: "claimed"; path: Path; attempt: number; by: string; until: number }

@@ -6,6 +6,14 @@ import styles from "./ui.module.css";
 
 const WRONG = "This token is not valid. It is mistyped, revoked or expired.";
 
+const TOO_MANY = "There were too many attempts. Wait a minute, then try again.";
+
+/** Why the server showed this page instead of signing in with the token in the address. */
+function refusal(): string {
+  const [page] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  return page?.responseStatus === 429 ? TOO_MANY : WRONG;
+}
+
 /** The token in what was pasted: the token itself, or the address that contains it. */
 export function tokenIn(text: string): string {
   const [, token] = /[?&]token=([^&#\s]+)/.exec(text) ?? [];
@@ -29,7 +37,7 @@ async function signIn(token: string): Promise<string | undefined> {
 export function SignIn() {
   // The server shows this page at /login if a token in the address was wrong.
   const isLogin = window.location.pathname === "/login";
-  const [wrong, complain] = useState(isLogin && window.location.search ? WRONG : undefined);
+  const [wrong, complain] = useState(isLogin && window.location.search ? refusal : undefined);
   const [token, type] = useState("");
   const [busy, wait] = useState(false);
   useEffect(() => {

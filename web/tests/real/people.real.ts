@@ -140,7 +140,9 @@ describe("two people", () => {
     await at.page.getByText("0 of 2 approvals").first().waitFor();
     await run.button("Approve").click();
     await at.page.getByText("1 of 2 approvals, approved by kim").first().waitFor();
-    await at.page.getByText("kim has approved this already").first().waitFor();
+    await at.page.getByText("You have approved this. You can still deny it.").waitFor();
+    await at.page.getByText("Missing: 1 more person").waitFor();
+    expect(await run.button("Approve").count()).toBe(0);
     const cookies = await at.page.context().cookies();
     await run.button("Sign out").click();
     await at.page.getByText("You are not signed in").first().waitFor();
@@ -179,6 +181,7 @@ describe("a form of the binary", () => {
     await at.page.getByRole("button", { name: "Run it" }).click();
     await at.page.getByRole("dialog").getByRole("button", { name: "Run it", exact: true }).click();
     await at.page.getByTestId("run-id").waitFor();
+    const id = onRun(at).id();
     await at.page.getByRole("link", { name: "Approvals, 1 open" }).click();
     const card = at.page.getByRole("article", { name: "Question: What should it be?" });
     await card.getByLabel("name").fill("abc");
@@ -192,8 +195,7 @@ describe("a form of the binary", () => {
     await card.getByLabel("name").fill("abab");
     await card.getByRole("button", { name: "Answer", exact: true }).click();
     await at.page.getByText(/Answered\. The run (succeeded|continues)/).waitFor();
-    const { run } = at.longhaul.json<{ runs: { run: string }[] }>("runs").runs[0] ?? { run: "" };
-    await expect.poll(() => at.longhaul.json("outputs", run)).toEqual({ scope: { name: "abab", port: 8080, tags: ["one"], when: { days: 3 } } });
+    await expect.poll(() => at.longhaul.json("outputs", id), { timeout: 20_000 }).toEqual({ scope: { name: "abab", port: 8080, tags: ["one"], when: { days: 3 } } });
   });
 });
 

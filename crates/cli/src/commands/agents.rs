@@ -211,7 +211,8 @@ fn examine(project: &Project, engine: &EngineArgs) -> Vec<Finding> {
 
 /// The settings, with the entries that have no effect.
 fn read(settings: &Settings) -> Finding {
-    match settings.warnings.as_slice() {
+    let wrong: Vec<String> = settings.unknown_agents.iter().chain(&settings.warnings).cloned().collect();
+    match wrong.as_slice() {
         [] => plain("settings", true, "read"),
         some => Finding {
             remedy: Some("docs/reference/settings.md lists all keys".to_owned()),

@@ -23,6 +23,9 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
+use super::before_run::{is_the_same, same_folder, without_task};
+use crate::background::protocol::own_environment;
+use crate::background::{self, Order};
 use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::leaving::{self, Leave};
 use crate::printer::{OutputMode, RunPrinter};
@@ -35,7 +38,8 @@ const WAITING: u8 = 3;
 
 /// Run a workflow here, and show its progress
 ///
-/// Ctrl-C stops the run: no engine continues it until `longhaul resume`. Exit codes: 0 the run succeeded, 1 it failed or was
+/// Ctrl-C stops the run: no engine continues it until `longhaul resume`. If the terminal is closed, the background engine continues
+/// the run. Exit codes: 0 the run succeeded, 1 it failed or was
 /// cancelled, 3 it waits for a person or a limit paused it, and nobody is at the terminal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -56,9 +60,12 @@ pub(crate) struct Args {
     /// With --run-id: start a new run under a new id if the run exists
     #[arg(long)]
     fresh: bool,
-    /// Only record the run; `longhaul worker`, `serve` or `resume` does the work
+    /// Start the run in the background engine, print its id, and return; see `longhaul up`
     #[arg(long)]
     detach: bool,
+    /// Only record the run; `longhaul worker`, `serve`, `up` or `resume` does the work
+    #[arg(long, conflicts_with = "detach")]
+    queue: bool,
     #[command(flatten)]
     dialect: DialectArg,
     #[command(flatten)]
@@ -115,6 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if report.has_errors() {
         return super::refuse(&report);
     }
+    let reads_task = report.workflows.iter().any(|workflow| workflow.reads_task);
     let Ok(startable) = workflow::planned(&entry, report) else { bail!("there is nothing to run") };
     engine_args::block_on(async {
         let engine = engine_args::open(&args.engine, &args.agents)?;
@@ -132,24 +140,79 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         };
         let (run, shown) = match known {
             Some(run) => {
-                let shown = engine.load(&run).await?.state.seq;
+                let state = engine.load(&run).await?.state;
+                is_the_same(&run, &state, &startable.plan, &args.task)?;
                 resumed(&engine, &run).await?;
-                (run, shown)
+                (run, state.seq)
             }
             // For people, the line that names the run replaces the first event.
             None => {
                 engine_args::warn_of_no_project(&engine)?;
                 let app = App::new(engine.clone());
+                if reads_task && args.task.trim().is_empty() {
+                    ui::say(without_task(&args.workflow));
+                }
+                same_folder(&app, &startable.plan).await?;
                 (app.start(&startable, order, &identity::caller()).await?, u64::from(!args.manner.json))
             }
         };
         say_where(args, &run)?;
-        if args.detach {
-            ui::print_line(&run)?;
-            return Ok(ExitCode::SUCCESS);
+        if args.queue || args.detach {
+            return in_background(args, &run).await;
         }
-        foreground(&engine, &run, args.manner.manner(), shown).await
+        let to = background_order(&args.engine, &args.agents)?;
+        let ended = foreground(&engine, &run, (args.manner.manner(), shown), &to).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
+}
+
+/// What the background engine is asked for.
+pub(super) fn background_order(engine: &EngineArgs, agents: &AgentArgs) -> Result<Order> {
+    Ok(Order {
+        project: Project::current()?.root,
+        store: engine.store_arg().map(str::to_owned),
+        options: agents.options(),
+        environment: own_environment(),
+        idle_seconds: None,
+        why: "it was asked for".to_owned(),
+    })
+}
+
+/// Leaves a run to another engine, and makes sure that there is one unless it is only queued.
+async fn in_background(args: &Args, run: &RunId) -> Result<ExitCode> {
+    let json = args.manner.json;
+    // The engine of the step that this command belongs to drives the run too. A process that a step leaves is ended.
+    let is_inside = !identity::origin().inside.is_empty();
+    if args.queue || is_inside {
+        if is_inside && args.detach && !json {
+            ui::say(
+                "this is a step of a run, so no background engine is started; the worker of that run takes this one",
+            );
+        }
+        ui::print_line(run)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let to = Order { why: format!("{run} was started with --detach"), ..background_order(&args.engine, &args.agents)? };
+    let handed = match background::client::work(to).await {
+        Ok(handed) => handed,
+        Err(error) => {
+            ui::print_line(run)?;
+            bail!(
+                "{run} is recorded, but no background engine could be started: {error:#}; start it with: longhaul resume {run}"
+            );
+        }
+    };
+    if json {
+        let log = &handed.worker.log;
+        ui::print_json_line(
+            &json!({"run": run, "engine": handed.engine.pid, "log": log, "outdated": handed.engine.is_outdated}),
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ui::print_line(run)?;
+    super::up::say_who_has(run, &handed);
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Says that a workflow of the project hides another one with the same name.
@@ -183,11 +246,16 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
         let run = engine.find(&args.run).await?;
         let state = engine.load(&run).await?.state;
         if engine.is_over(&run).await? {
-            return over(&run, &state);
+            let ended = over(&run, &state)?;
+            hint(args.manner, &args.engine, &engine, &run).await?;
+            return Ok(ended);
         }
         resumed(&engine, &run).await?;
         let shown = engine.before_commands(&run).await?;
-        foreground(&engine, &run, args.manner.manner(), shown).await
+        let to = background_order(&args.engine, &args.agents)?;
+        let ended = foreground(&engine, &run, (args.manner.manner(), shown), &to).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
 }
 
@@ -195,6 +263,14 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
 async fn resumed(engine: &Engine, run: &RunId) -> Result<()> {
     if engine.load(run).await?.state.is_stopped() {
         App::new(engine.clone()).command_within(run, RunCommand::Resume, &identity::caller(), Duration::ZERO).await?;
+    }
+    Ok(())
+}
+
+/// After a failure: says that the file behind the run has changed.
+async fn hint(manner: MannerArgs, args: &EngineArgs, engine: &Engine, run: &RunId) -> Result<()> {
+    if !manner.json && engine.load(run).await?.state.has_failed() {
+        super::runs::say_changed(args, engine, run).await;
     }
     Ok(())
 }
@@ -234,9 +310,9 @@ fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
 
 /// Runs a run and prints the events after `after`, until the run ends, is stopped, or waits for a person who is not at
 /// the terminal.
-async fn foreground(engine: &Engine, run: &RunId, manner: OutputMode, after: u64) -> Result<ExitCode> {
+async fn foreground(engine: &Engine, run: &RunId, (manner, after): (OutputMode, u64), to: &Order) -> Result<ExitCode> {
     let stop = CancellationToken::new();
-    let (idle, left) = show(engine, run, Showing { manner, attended: is_attended(), after }, &stop).await?;
+    let (idle, left) = show(engine, run, Showing { manner, attended: is_attended(), after }, (&stop, Some(to))).await?;
     if manner == OutputMode::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
         ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
     }
@@ -259,7 +335,7 @@ pub(super) async fn show(
     engine: &Engine,
     run: &RunId,
     showing: Showing,
-    stop: &CancellationToken,
+    (stop, to): (&CancellationToken, Option<&Order>),
 ) -> Result<(Idle, Option<Leave>)> {
     let Showing { manner, attended, after } = showing;
     let shown = CancellationToken::new();
@@ -277,7 +353,7 @@ pub(super) async fn show(
     let idle = notifying(engine, run, async {
         tokio::select! {
             idle = driving => idle,
-            never = leaving::serve(engine, run, &mut requests, stop, &left) => match never {},
+            never = leaving::serve(engine, run, &mut requests, stop, (&left, to)) => match never {},
         }
     })
     .await;
@@ -380,6 +456,11 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>
         Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
         Idle::Finished(_) => Ok(ExitCode::FAILURE),
         Idle::Waiting { .. } => {
+            if engine.is_draining() {
+                ui::say(format!("the background engine has {run} now; longhaul watch {run} shows it"));
+                // Agents continue without this process. A normal end would stop them.
+                std::process::exit(0);
+            }
             let state = engine.load(run).await?.state;
             if state.is_stopped() || left.is_some() {
                 return Ok(stopped(run, &state, left));

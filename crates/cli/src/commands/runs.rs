@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use longhaul_app::{App, ChangedFile};
 use longhaul_core::duration::format_ms;
 use longhaul_core::event::{Envelope, Event, QuestionKind};
 use longhaul_core::explain::moment;
@@ -21,6 +22,8 @@ use longhaul_store::Query;
 use serde_json::{Value, json};
 
 use crate::engine_args::{self, EngineArgs};
+use crate::names::{self, Names};
+use crate::times::{self, Times};
 use crate::{format_event, numbers, run_table, ui};
 
 /// List the runs of this project with their status, newest first
@@ -64,6 +67,9 @@ pub(crate) struct EventsArgs {
     /// Keep printing new events until the run is over
     #[arg(long, short)]
     follow: bool,
+    /// Print times in UTC [default: the local time zone]
+    #[arg(long)]
+    utc: bool,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON
@@ -146,6 +152,7 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
             page["steps"] = json!(steps);
             page["questions"] = json!(view::questions(plan, &loaded.state));
             page["cost"] = json!(view::cost(plan, &loaded.state));
+            page["changed_file"] = json!(changed_file(&args.engine, &engine, &run).await.map(|changed| changed.file));
             ui::print_json(&page)?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -165,6 +172,9 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
         }
         for line in unsent(&engine, &run).await? {
             page.push_str(&format!("  {line}\n"));
+        }
+        if let Some(changed) = changed_file(&args.engine, &engine, &run).await {
+            page.push_str(&format!("  {}\n", changed.sentence(&run)));
         }
         ui::deliver(&page, None)?;
         Ok(ExitCode::SUCCESS)
@@ -194,6 +204,23 @@ async fn unsent(engine: &Engine, run: &RunId) -> Result<Vec<String>> {
         })
     });
     Ok(failed.collect())
+}
+
+/// Says that the file behind a failed run has changed, and gives the command.
+pub(super) async fn say_changed(args: &EngineArgs, engine: &Engine, run: &RunId) {
+    if let Some(changed) = changed_file(args, engine, run).await {
+        ui::say(changed.sentence(run));
+    }
+}
+
+/// The file behind a run, if it has changed and the run could continue with it. This is only a hint, so a problem is no error.
+pub(super) async fn changed_file(args: &EngineArgs, engine: &Engine, run: &RunId) -> Option<ChangedFile> {
+    let state = engine.load(run).await.ok()?.state;
+    if state.status() == RunStatus::Succeeded {
+        return None;
+    }
+    let disk = engine_args::disk(args).ok()?;
+    App::new(engine.clone()).changed_file(&disk, run).await.ok().flatten()
 }
 
 /// The command that answers a question.
@@ -276,7 +303,16 @@ fn add_step(page: &mut String, step: &view::StepView, hosts: &HashMap<StepPath, 
     let agent = step.agent.as_ref().map_or_else(String::new, at_work);
     let on = hosts.get(&step.path).map_or_else(String::new, |host| format!("  on {}", plain(host)));
     let recovery = step.recovery.as_ref().map_or_else(String::new, |how| format!("  {how}"));
-    page.push_str(&format!("{indent}{:<10} {}{on}{agent}{again}{recovery}{waits}{error}\n", step.status, step.path));
+    let name = step.name.as_ref().map_or_else(String::new, |name| format!("  {}", ui::bold(plain(name))));
+    let item = step.item.as_ref().map_or_else(String::new, |item| format!("  {item}"));
+    page.push_str(&format!(
+        "{indent}{:<10} {}{item}{name}{on}{agent}{again}{recovery}{waits}{error}\n",
+        step.status, step.path
+    ));
+    for hint in step.hints.iter().filter(|hint| !hint.heard) {
+        let by = hint.by.as_ref().map_or_else(String::new, |by| format!(" by {}", plain(by)));
+        page.push_str(&format!("{indent}  told{by}, for its next turn: {}\n", plain(&hint.text)));
+    }
     step.steps.iter().for_each(|inner| add_step(page, inner, hosts, depth + 1));
 }
 
@@ -292,26 +328,38 @@ pub(crate) fn events(args: &EventsArgs) -> Result<ExitCode> {
 
 /// Prints past and new events, until the run is over.
 pub(crate) fn follow(run: &str, engine: &EngineArgs, json: bool) -> Result<ExitCode> {
-    print_events(&EventsArgs { run: run.to_owned(), step: None, follow: true, engine: engine.clone(), json })
+    print_events(&EventsArgs {
+        run: run.to_owned(),
+        step: None,
+        follow: true,
+        utc: false,
+        engine: engine.clone(),
+        json,
+    })
 }
 
 fn print_events(args: &EventsArgs) -> Result<ExitCode> {
     engine_args::block_on(async {
         let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
-        let step = args.step.as_ref().map(|step| step.parse::<StepPath>().map_err(anyhow::Error::msg)).transpose()?;
+        let loaded = engine.load(&run).await?;
+        let step = args.step.as_ref().map(|step| names::meant(&loaded, step)).transpose()?;
         let mut found = step.is_none();
+        let (mut names, mut times) = (Names::of(&loaded), Times::new(args.utc));
         let mut after = 0;
         loop {
             let page = engine.events(&run, after, 1000).await?;
             for envelope in &page {
                 after = envelope.seq;
                 if !step.as_ref().is_none_or(|step| is_about(envelope, step)) {
+                    names.note(&envelope.event);
                     continue;
                 }
                 found = true;
-                let line =
-                    if args.json { Some(serde_json::to_string(envelope)?) } else { format_event::line(&run, envelope) };
+                let line = match args.json {
+                    true => Some(with_time(envelope)?),
+                    false => names.line(&run, envelope).map(|line| times.before(envelope.at, &line)),
+                };
                 if let Some(line) = line {
                     ui::print_line(&line)?;
                 }
@@ -329,6 +377,13 @@ fn print_events(args: &EventsArgs) -> Result<ExitCode> {
     })
 }
 
+/// An event as JSON, with its time as people write it.
+fn with_time(envelope: &Envelope) -> Result<String> {
+    let mut event = serde_json::to_value(envelope)?;
+    event["time"] = json!(times::rfc3339(envelope.at));
+    Ok(event.to_string())
+}
+
 /// Whether an event is about a step or something inside it.
 fn is_about(envelope: &Envelope, step: &StepPath) -> bool {
     let event = serde_json::to_value(envelope).unwrap_or_default();
@@ -339,9 +394,10 @@ pub(crate) fn outputs(args: &OneArgs) -> Result<ExitCode> {
     engine_args::block_on(async {
         let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
-        let state = engine.load(&run).await?.state;
+        let loaded = engine.load(&run).await?;
+        let state = &loaded.state;
         if let Some(step) = &args.step {
-            let path = step.parse().map_err(anyhow::Error::msg)?;
+            let path = names::meant(&loaded, step)?;
             let found = state.find(&path).ok_or_else(|| anyhow::anyhow!("no step `{step}` was reached in {run}"))?;
             return print_value(&found.outcome.result.output, args.json);
         }

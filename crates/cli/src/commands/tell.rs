@@ -1,4 +1,4 @@
-//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `stop`, `retry`, `leave`: sends a
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `stop`, `leave`: sends a
 //! message to a run.
 
 use std::process::ExitCode;
@@ -66,21 +66,6 @@ pub(crate) struct CancelArgs {
     reason: Option<String>,
 }
 
-/// Name a run
-#[derive(Debug, clap::Args)]
-pub(crate) struct RetryArgs {
-    /// The id of the run, or its first characters
-    run: String,
-    /// Start again at this step [default: the failed steps]
-    #[arg(long, value_name = "STEP")]
-    from: Option<String>,
-    #[command(flatten)]
-    engine: EngineArgs,
-    /// Print as JSON
-    #[arg(long)]
-    json: bool,
-}
-
 /// The kind of message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum What {
@@ -141,16 +126,6 @@ pub(crate) fn whole(args: RunArgs, what: What) -> Result<ExitCode> {
 pub(crate) fn cancel(args: CancelArgs) -> Result<ExitCode> {
     let CancelArgs { run: RunArgs { run: id, engine, json }, reason } = args;
     run(&Args { run: id, reason, engine, json, ..Args::default() }, What::Cancel)
-}
-
-pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
-    engine_args::block_on(async {
-        let app = App::new(engine_args::open_what_is_there(&args.engine)?);
-        let run = app.find(&args.run).await?;
-        let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
-        let applied = app.command(&run, RunCommand::Retry { from }, &identity::caller()).await;
-        print(&run, applied.map_err(Into::into), args.json)
-    })
 }
 
 /// Prints the result of a command.

@@ -219,6 +219,12 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
         (QuestionKind::Question, Answer::Approve) => return fits(question.schema.as_ref(), &Json::Null),
         (QuestionKind::Review, Answer::Value { value } | Answer::Edit { value })
         | (QuestionKind::Operator, Answer::Edit { value }) => return fits(output, &value),
+        (QuestionKind::Approval | QuestionKind::Consent | QuestionKind::Review, Answer::Skip) => {
+            Some(format!("only a step that cannot continue can be skipped; {}", takes(question)))
+        }
+        (QuestionKind::Question, Answer::Skip) if !planner.plan.step(inst.step).is_agent() => {
+            Some("only a step that cannot continue can be skipped; it takes a value".to_owned())
+        }
         (_, Answer::Approve | Answer::Deny { .. } | Answer::Skip) => None,
     };
     refused.map(|why| cannot_answer(path, &why))
@@ -285,12 +291,32 @@ fn unwanted(planner: Planner<'_>, state: &State, name: &str, data: &Json) -> Opt
     for step in &planner.plan.steps {
         match &step.form {
             Form::Wait(Wait::Event { name: text, .. }) if text.0.contains('{') => return None,
-            Form::Wait(Wait::Event { name: text, .. }) if text.0 == name => refusals.push(signal_misfit(step, data)?),
+            Form::Wait(Wait::Event { name: text, .. }) if text.0.trim() == name => {
+                refusals.push(signal_misfit(step, data)?);
+            }
             _ => {}
         }
     }
-    let why = refusals.into_iter().next();
-    why.map(|why| Rejection::invalid(format!("no step waits for such a `{name}`: {why}")))
+    match refusals.into_iter().next() {
+        Some(why) => Some(Rejection::invalid(format!("no step waits for such a `{name}`: {why}"))),
+        None => Some(unknown_signal(planner, name)),
+    }
+}
+
+/// No step of the workflow ever waits for this signal.
+fn unknown_signal(planner: Planner<'_>, name: &str) -> Rejection {
+    let mut known: Vec<String> = Vec::new();
+    for step in &planner.plan.steps {
+        if let Form::Wait(Wait::Event { name, .. }) = &step.form {
+            known.push(format!("`{}`", name.0.trim()));
+        }
+    }
+    known.sort();
+    known.dedup();
+    Rejection::not_found(format!("no step of this run waits for the signal `{name}`")).say(match known.as_slice() {
+        [] => "it waits for no signal".to_owned(),
+        known => format!("it can receive: {}", known.join(", ")),
+    })
 }
 
 /// Why a `wait` does not take what a signal carries; `None` if it does.

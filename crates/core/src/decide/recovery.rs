@@ -151,7 +151,9 @@ impl FailedTurn<'_> {
     }
 
     fn pause(&self) -> Option<(RecoveryAction, i64)> {
-        if self.step().retry.as_ref().is_some_and(|retry| !covers(retry, self.error.class)) {
+        // A `retry` without a list gives only other numbers.
+        let named = |retry: &&Retry| !retry.on.is_empty() || self.rules.per_turn;
+        if self.step().retry.as_ref().filter(named).is_some_and(|retry| !covers(retry, self.error.class)) {
             return None;
         }
         let tries = self.recovery().pauses;

@@ -2,7 +2,7 @@
 
 use super::{Digest, DigestRun, DigestWaiting};
 use crate::duration::format_ms;
-use crate::notification::Zone;
+use crate::notification::{Zone, counted, one_line};
 
 /// The most entries of a section. Totals and JSON have all of them.
 const ENTRIES_MAX: usize = 50;
@@ -67,7 +67,10 @@ pub(super) fn headline(digest: &Digest) -> String {
         (totals.cancelled, "cancelled"),
         (still, "running or waiting"),
     ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let counts = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(usize::try_from(*count).unwrap_or(usize::MAX), what));
     let runs = if totals.runs == 1 { "1 run".to_owned() } else { format!("{} runs", totals.runs) };
     let at_least = if totals.at_least { "at least " } else { "" };
     let cost =
@@ -106,5 +109,5 @@ fn over(run: &DigestRun, zone: &Zone) -> Entry {
 }
 
 fn clean(text: &str) -> String {
-    crate::notification::one_line(text, CHARS_MAX)
+    one_line(text, CHARS_MAX)
 }

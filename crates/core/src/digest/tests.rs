@@ -54,7 +54,7 @@ fn a_night_in_words() {
     let text = report.render(DigestFormat::Text, &Zone::utc());
     let expected = "\
 Longhaul, 2026-11-16 00:00 to 2026-11-16 08:00
-4 runs: 1 need you, 1 failed, 1 succeeded, 1 running or waiting; $1.75
+4 runs: 1 needs you, 1 failed, 1 succeeded, 1 running or waiting; $1.75
 
 Needs you
   run-1 ask (night), gate

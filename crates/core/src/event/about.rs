@@ -24,6 +24,7 @@ impl Event {
             | Self::AttemptReleased { path, attempt }
             | Self::AttemptAdopted { path, attempt }
             | Self::AttemptDelayed { path, attempt, .. }
+            | Self::ToolDenied { path, attempt, .. }
             | Self::AttemptSucceeded { path, attempt, .. }
             | Self::AttemptFailed { path, attempt, .. }
             | Self::AttemptStopped { path, attempt, .. }
@@ -114,6 +115,7 @@ impl Event {
                 | Self::AttemptStopped { .. }
                 | Self::AttemptAdopted { .. }
                 | Self::AttemptDelayed { .. }
+                | Self::ToolDenied { .. }
                 | Self::SessionSeen { .. }
                 | Self::FilesKept { .. }
                 | Self::FilesRestored { .. }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::is_false;
 use crate::Json;
+use crate::consent::Terms;
 use crate::plan::{BodyIx, StepIx};
 
 /// The text that a plan was made from.
@@ -14,6 +15,9 @@ pub struct RunSource {
     /// The file, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Whether the text was edited for the run alone, so that it is not the one in the file.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub edited: bool,
     /// The content hash of the text.
     pub text: String,
     /// The dialect, if the caller chose one.
@@ -36,6 +40,9 @@ pub struct PlanReplaced {
     /// The inputs that the run has from now on, defaults filled in.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub inputs: IndexMap<String, Json>,
+    /// What it may do without being asked, from now on: the terms of the person who replaced the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Terms>,
     /// Which bodies and steps of the new plan are those of the old one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bodies: Vec<BodyMatch>,

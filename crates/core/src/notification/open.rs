@@ -21,6 +21,10 @@ pub fn open(plan: &Plan, state: &State) -> Vec<Notification> {
     if let Some(finished) = &state.finished {
         return over(plan, state, finished).into_iter().collect();
     }
+    // A person who stopped a run knows it.
+    if state.is_stopped() {
+        return Vec::new();
+    }
     let mut found: Vec<Notification> = about_pause(plan, state).into_iter().collect();
     for step in state.waiting() {
         let Some(notification) = about_step(step) else { continue };
@@ -82,7 +86,8 @@ fn about_pause(plan: &Plan, state: &State) -> Option<Notification> {
     let limit = state.account.limits_reached.last().filter(|_| asks)?;
     let occurrence = state.account.limits_reached.len().to_string();
     let text = line(&format!("the limit on {limit} is reached"));
-    Some(Notification { text, ..about_run(NotificationKind::Budget, &occurrence, state.now) })
+    let choices = vec![limit.clone()];
+    Some(Notification { text, choices, ..about_run(NotificationKind::Budget, &occurrence, state.now) })
 }
 
 fn about_step(step: &StepInst) -> Option<Notification> {

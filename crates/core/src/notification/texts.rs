@@ -41,7 +41,13 @@ pub fn command(pending: &Pending) -> String {
         NotificationKind::Machine if about.step.is_some() => {
             format!("longhaul answer {run} {step} {}", about.choices.join("|"))
         }
-        NotificationKind::Budget => format!("longhaul unpause {run}"),
+        NotificationKind::Budget => match about.choices.first().map(String::as_str) {
+            Some("usd") => format!("longhaul budget {run} --usd +5"),
+            Some("tokens") => format!("longhaul budget {run} --tokens +100000"),
+            Some("steps") => format!("longhaul budget {run} --steps +50"),
+            Some("duration") => format!("longhaul budget {run} --duration +1h"),
+            _ => format!("longhaul unpause {run}"),
+        },
         NotificationKind::Worker => worker(&about.labels),
         NotificationKind::Failure => format!("longhaul retry {run}"),
         NotificationKind::Success => format!("longhaul outputs {run}"),
@@ -130,8 +136,16 @@ pub(super) fn title_of_several(several: &[&Pending], again: bool) -> String {
     let waiting = count(NotificationKind::Limit);
     let parts = [(people, "need you"), (failed, "failed"), (done, "succeeded"), (waiting, "wait for a usage limit")];
     let parts: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        parts.iter().filter(|(count, _)| *count > 0).map(|(number, what)| counted(*number, what)).collect();
     format!("{again}Longhaul: {}", parts.join(", "))
+}
+
+/// `1 needs you`, `2 need you`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    match what.split_once(' ') {
+        Some((verb @ ("need" | "wait"), rest)) if number == 1 => format!("1 {verb}s {rest}"),
+        _ => format!("{number} {what}"),
+    }
 }
 
 /// A message about several notifications.

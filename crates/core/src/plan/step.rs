@@ -145,6 +145,18 @@ impl Step {
         matches!(&self.form, Form::Work(work) if work.kind == WorkKind::Prompt)
     }
 
+    /// Whether an agent does it that may edit files.
+    pub fn edits(&self) -> bool {
+        let Form::Work(work) = &self.form else { return false };
+        let agent = work.params.get("agent");
+        let sandbox = match agent {
+            Some(Arg::Json(agent)) => agent.get("sandbox").and_then(Json::as_str),
+            Some(Arg::Map(agent)) => agent.get("sandbox").and_then(Arg::as_json).and_then(Json::as_str),
+            _ => None,
+        };
+        self.is_agent() && sandbox != Some("read-only")
+    }
+
     /// The persona or agent that it names, if any.
     pub fn named_agent(&self) -> Option<String> {
         let Form::Work(work) = &self.form else { return None };

@@ -10,6 +10,7 @@ use super::meaning::{differing, follows};
 use super::report::{Change, Comparison, Fate, Row};
 use super::{Seen, hash_of};
 use crate::Json;
+use crate::consent::Terms;
 use crate::decide::{Planner, Redo, before, redo, replace};
 use crate::event::{Event, PlanReplaced, RunSource};
 use crate::index::Index;
@@ -39,6 +40,8 @@ pub struct Order<'a> {
     pub source: Option<RunSource>,
     /// The inputs of the new plan, defaults filled in.
     pub inputs: IndexMap<String, Json>,
+    /// What the run may do without being asked, from now on.
+    pub consent: Option<Terms>,
     /// What a person has decided.
     pub choices: Choices,
     /// The person.
@@ -108,6 +111,7 @@ fn event(order: &Order<'_>, state: &State, seen: &Seen, found: &Matching) -> Pla
         workflow: order.new.plan.main().name.clone(),
         source: order.source.clone().map(Box::new),
         inputs: order.inputs.clone(),
+        consent: order.consent.clone(),
         bodies: found.bodies.clone(),
         moved: found.moved.clone(),
         seen: useful.collect(),

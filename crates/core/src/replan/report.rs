@@ -128,6 +128,16 @@ impl Row {
         Self { step, change, parts: Vec::new(), was: None, fate, why: None, kept: 0, again: 0, unused: 0 }
     }
 
+    /// How many results its fate is about, in words; `None` if there is only one.
+    pub fn counts(&self) -> Option<String> {
+        let all = self.kept + self.again + self.unused;
+        match self.counted() {
+            _ if all < 2 => None,
+            some if some < all => Some(format!("{some} of {all} results")),
+            _ => Some(format!("{all} results")),
+        }
+    }
+
     /// How many results its fate is about.
     fn counted(&self) -> usize {
         match self.fate {
@@ -142,12 +152,7 @@ impl Row {
         let parts = if self.parts.is_empty() { String::new() } else { format!(" ({})", self.parts.join(", ")) };
         let was = self.was.as_ref().map_or_else(String::new, |was| format!(" (was {was})"));
         let why = self.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        let all = self.kept + self.again + self.unused;
-        let counts = match self.counted() {
-            _ if all < 2 => String::new(),
-            some if some < all => format!(" ({some} of {all} results)"),
-            _ => format!(" ({all} results)"),
-        };
+        let counts = self.counts().map_or_else(String::new, |counts| format!(" ({counts})"));
         let change = self.change.word();
         format!("{}: {change}{parts}{was} -> {}{counts}{why}", self.step, self.fate.words())
     }

@@ -116,6 +116,10 @@ impl Apply<'_> {
                     open.delayed.clone_from(why);
                 }
             }
+            Event::ToolDenied { path, attempt, tool } => {
+                let at = self.open_attempt(path, *attempt)?;
+                self.state.step_mut(at).tool_denied(tool);
+            }
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
             }

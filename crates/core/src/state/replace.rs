@@ -196,5 +196,6 @@ fn start_over(state: &mut State, replaced: &PlanReplaced) {
         started.workflow.clone_from(&replaced.workflow);
         started.inputs.clone_from(&replaced.inputs);
         started.source.clone_from(&replaced.source);
+        started.consent = replaced.consent.clone().or(started.consent.take());
     }
 }

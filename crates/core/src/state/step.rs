@@ -49,6 +49,9 @@ pub struct StepInst {
     pub hints: Option<Box<Hints>>,
     /// What it has to do with an earlier plan of the run.
     pub(crate) origin: StepOrigin,
+    /// Tools that its agents called and may not use, each once.
+    #[serde(default)]
+    pub denied: Vec<String>,
 }
 
 /// What a step has to do with an earlier plan of the run.
@@ -67,6 +70,9 @@ pub(crate) struct StepOrigin {
     /// Whether a person had it started over, so that its result does not count.
     pub(crate) superseded: bool,
 }
+
+/// How many denied tools a step remembers; the journal has the rest.
+const DENIED_MAX: usize = 20;
 
 /// What a step has come to, as far as it has.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -131,6 +137,14 @@ impl StepInst {
             recovery: None,
             hints: None,
             origin: StepOrigin::default(),
+            denied: Vec::new(),
+        }
+    }
+
+    /// Notes a tool that its agent may not use.
+    pub(crate) fn tool_denied(&mut self, tool: &str) {
+        if self.denied.len() < DENIED_MAX && !self.denied.iter().any(|known| known == tool) {
+            self.denied.push(tool.to_owned());
         }
     }
 
@@ -157,6 +171,11 @@ impl StepInst {
     /// What was last answered to it.
     pub fn last_answer(&self) -> Option<&Answer> {
         self.answered.as_deref().map(|answered| &answered.answer)
+    }
+
+    /// The items of a `for_each`, once they are known.
+    pub fn items(&self) -> &[Json] {
+        &self.container.items
     }
 
     /// The lease of the client that has taken its attempt.

@@ -23,6 +23,7 @@ const TOP: &[&str] = &[
     "prices",
     "retention",
     "roles",
+    "same_folder",
     "sandboxed",
     "store",
     "values",

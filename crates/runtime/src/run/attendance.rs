@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use longhaul_agents::private;
 use longhaul_agents::process::is_alive;
 use longhaul_core::id::RunId;
-use longhaul_core::view::{Standing, standing};
-use longhaul_store::Task;
+use longhaul_core::status::RunStatus;
+use longhaul_core::view::{Brief, Standing, standing};
+use longhaul_store::{Query, RunRow, Task};
 
 use crate::engine::{Engine, Error, Shared};
 use crate::run::command::is_engine_there;
@@ -23,6 +24,8 @@ use crate::run::run_loop::Loaded;
 const NOTE: &str = "driver";
 /// No name of a process is longer.
 const NAME_BYTES_MAX: u64 = 300;
+/// How many open runs to read at once.
+const PAGE: usize = 100;
 
 /// The runs that have an engine, at one moment.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +75,31 @@ impl Engine {
         };
         let made = held.into_iter().filter(is_made).map(|task| task.run).collect();
         Ok(Attendance { has_worker: false, made, runs_dir })
+    }
+}
+
+impl Engine {
+    /// Whether there is something that a background engine must stay for: a run that is neither over nor stopped, or a
+    /// trigger that may start one. A run that waits for a person counts, because it must continue after the answer; a run
+    /// of a client does not.
+    pub async fn is_needed(&self) -> Result<bool, Error> {
+        if self.registry().await?.triggers().any(|(_, armed)| armed.trigger.enabled) {
+            return Ok(true);
+        }
+        let statuses =
+            RunStatus::words_of([RunStatus::Queued, RunStatus::Running, RunStatus::Waiting, RunStatus::Paused]);
+        let mut before = None;
+        loop {
+            let rows = self.list(Query { statuses: statuses.clone(), before, limit: PAGE, ..Query::default() }).await?;
+            let is_hosted = |row: &RunRow| serde_json::from_str(&row.head.summary).is_ok_and(|of: Brief| of.is_hosted);
+            if !rows.iter().all(is_hosted) {
+                return Ok(true);
+            }
+            before = rows.last().map(|row| row.run.clone()).filter(|_| rows.len() == PAGE);
+            if before.is_none() {
+                return Ok(false);
+            }
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 mod first;
 mod follow;
 mod posted;
+mod replan;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +35,7 @@ use crate::services::consent;
 
 pub use follow::Follow;
 pub(crate) use follow::is_engine_there;
+pub use replan::{ReplanRequest, settled};
 
 /// How often to decide a command again because others changed the run. After that, the command goes to the inbox for
 /// the engine.
@@ -155,6 +157,7 @@ fn told(event: &Event) -> Option<(&'static str, Option<&StepPath>, Option<&str>)
         Event::Reopened { by, .. } => ("restarted", None, by.as_deref()),
         Event::HintGiven { path, by, .. } => ("told", Some(path), by.as_deref()),
         Event::BudgetChanged { by, .. } => ("changed", None, by.as_deref()),
+        Event::PlanReplaced(replaced) => ("restarted", None, replaced.by.as_deref()),
         Event::ConsentRevoked { by } => ("revoked", None, by.as_deref()),
         Event::HostLeft { by, .. } => ("abandoned", None, by.as_deref()),
         Event::RunFinished { .. } => ("cancelled", None, None),

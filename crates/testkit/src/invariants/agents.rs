@@ -83,6 +83,7 @@ impl Agents {
     pub(super) fn start_over(&mut self) {
         self.recoveries.clear();
         self.interrupted.clear();
+        self.latest.clear();
     }
 
     fn rest(&mut self, path: &StepPath) {

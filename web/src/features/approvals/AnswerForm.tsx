@@ -42,7 +42,8 @@ export function AnswerForm({ question }: { question: Question }) {
   if (!may) return <Note tone="wait">{ONLY_LOOKS}</Note>;
   const onlyDeny = !here.ok && hasApproved(question, user);
   if (!here.ok && !overriding && !onlyDeny) return <NotHere question={question} override={() => override(true)} />;
-  if (say.isSuccess) return null;
+  // The question stays open after one of several approvals.
+  if (say.isSuccess && !(onlyDeny && say.variables === "approve")) return null;
   const send = (answer: Answer, refused?: (error: Error) => void) => say.mutate(answer, { ...(refused ? { onError: refused } : {}) });
   return (
     <div className={styles.form}>

@@ -9,7 +9,9 @@ export function Gone({ of, next }: { of: string; next: (() => void) | undefined 
   const isOurs = useOutcomes().some(({ run, path }) => of.startsWith(`${run} ${path} `));
   const box = useRef<HTMLDivElement>(null);
   // On a phone it stands above the list, and the user may be far below.
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => {
+    box.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
     <div className={styles.gone} ref={box}>
       <Outcomes />

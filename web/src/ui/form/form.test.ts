@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Json } from "../../api/types";
 import { isHarmless } from "./check";
 import { type Draft, type Errors, draftOf, type ObjectDraft, placed, read } from "./draft";
-import { modelOf, type Node } from "./model";
+import { moved } from "./List";
+import { modelOf, type Node, type NumberNode } from "./model";
+import { stepped } from "./Scalar";
 
 /** What a form asks for, one line per field. */
 function shown(node: Node, name = "", depth = 0): string[] {
@@ -221,5 +223,20 @@ describe("a value under review", () => {
       "/b~1c": "This is required.",
       "": "unknown: There must be no field `unknown`.",
     });
+  });
+});
+
+describe("keys and buttons", () => {
+  it("step a number within its limits", () => {
+    const port = modelOf({ type: "integer", minimum: 1, maximum: 3 }) as NumberNode;
+    expect([stepped(port, "", 1), stepped(port, "3", 1), stepped(port, "1", -1), stepped(port, "x", 1), stepped(port, "2", -1)]).toEqual(["1", "3", "1", "1", "1"]);
+    expect(stepped(modelOf({ type: "number", multipleOf: 0.1 }) as NumberNode, "0.2", 1)).toBe("0.3");
+  });
+
+  it("move an item of a list", () => {
+    expect([moved(["a", "b", "c"], 2, -1), moved(["a", "b", "c"], 0, 1)]).toEqual([
+      ["a", "c", "b"],
+      ["b", "a", "c"],
+    ]);
   });
 });

@@ -64,7 +64,7 @@ fn precedes(message: &Message, event: &Event) -> bool {
         (Message::Unpause { .. }, Event::Unpaused { .. }) => true,
         (Message::Stop { .. }, Event::RunStopped { .. }) => true,
         (Message::Resume { .. }, Event::RunResumed { .. }) => true,
-        (Message::Retry { .. }, Event::Reopened { .. }) => true,
+        (Message::Retry { .. }, Event::Reopened { .. } | Event::PlanReplaced(_)) => true,
         (Message::Cancel { .. }, Event::CancelRequested { .. }) => true,
         _ => false,
     }

@@ -44,6 +44,7 @@ const HANDLERS: Handlers = {
   files_rebuilt: nothing,
   carry_failed: nothing,
   attempt_delayed: onlyTheServerKnows,
+  tool_denied: onlyTheServerKnows,
   imported: nothing,
   attempt_adopted: nothing,
   claimed(fold, { path, by }, at) {

@@ -29,6 +29,8 @@ export function story(envelope: Envelope): string {
       return `${event.path}: its files could not be sent to the remote: ${event.why}`;
     case "attempt_delayed":
       return event.why ? `${event.path} waits: ${event.why}` : `${event.path} continues`;
+    case "tool_denied":
+      return `${event.path}: its agent called the tool ${event.tool}, which it may not use, and continued without it`;
     case "imported":
       return `the run was restored from an archive${event.by ? ` by ${event.by}` : ""}`;
     case "attempt_adopted":
