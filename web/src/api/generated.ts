@@ -117,6 +117,8 @@ export interface components {
             artifacts: components["schemas"]["Artifact"][];
             /** @description Machines with files of the run that are not here. */
             elsewhere?: string[];
+            /** @description Whether there are more files than are listed. */
+            more?: boolean;
         };
         /** @description An attempt, and the data that exists about it. */
         Attempt: {

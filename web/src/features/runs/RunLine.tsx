@@ -48,7 +48,7 @@ function Waits({ row: { status, standing, summary } }: { row: RunRow }) {
   const waits = summary.waits ?? (summary.waiting_for ? `waits for ${awaited(summary.waiting_for)}` : "");
   if (standing?.text || !waits)
     return (
-      <span className={styles.waits}>
+      <span className={status === "running" ? styles.doing : styles.waits}>
         <StandingLine standing={standing} />
       </span>
     );
