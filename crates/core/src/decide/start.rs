@@ -66,6 +66,8 @@ pub struct AgentTurn {
     pub restore: Option<u32>,
     /// The money that the run has left for it, where there is a limit.
     pub usd_left: Option<f64>,
+    /// Whether it is told what was wrong with an earlier answer, and what the schema is.
+    pub repairs: bool,
 }
 
 pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
