@@ -158,6 +158,9 @@ pub struct Turn {
     pub session: TurnSession,
     /// The JSON Schema of the answer.
     pub schema: Option<Json>,
+    /// Whether the prompt says what was wrong with an earlier answer, and what the schema is.
+    #[serde(default)]
+    pub repairs: bool,
     /// What it may do to the workspace.
     pub permission: Permission,
     /// The tools that the agent may use; without a list, all that the permission allows.

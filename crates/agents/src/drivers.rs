@@ -56,6 +56,20 @@ pub fn key_variables() -> impl Iterator<Item = &'static str> {
     served.into_iter().chain(programs.chain(&gemini::KEYS).copied()).chain(opencode)
 }
 
+/// The variables that hold keys for an agent, if the settings name no other.
+pub fn keys_of(name: &str) -> Vec<&'static str> {
+    match name {
+        "claude" => claude::KEYS.to_vec(),
+        "codex" => codex::KEYS.to_vec(),
+        "copilot" => copilot::KEYS.to_vec(),
+        "gemini" => gemini::KEYS.to_vec(),
+        "opencode" => opencode::KEYS.iter().map(|(_, key)| *key).collect(),
+        "anthropic" => vec![anthropic::ANTHROPIC.key_env],
+        "openai" => vec![openai::OPENAI.key_env],
+        _ => Vec::new(),
+    }
+}
+
 fn nothing_to_shorten() -> UnsupportedTurn {
     UnsupportedTurn("a session that has not begun has no context to shorten".to_owned())
 }

@@ -36,6 +36,7 @@ const PROGRAM: Program = Program {
     name: "claude",
     package: "@anthropic-ai/claude-code",
     native: &["@anthropic-ai/claude-code-{os}-{arch}/claude", "@anthropic-ai/claude-code-{os}-{arch}-musl/claude"],
+    node: Some(22),
     floor: Version(2, 1, 300),
 };
 const CAN: Abilities = Abilities {
@@ -197,7 +198,9 @@ fn shape(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), U
         let file = written::file(&turn.scratch, "system.md", system)?;
         command.option("--append-system-prompt-file", &file);
     }
-    command.option_if("--json-schema", turn.schema.as_ref().map(ToString::to_string).as_deref());
+    // Claude tries five times for a schema. When the engine asks again, each of its tries must not become five.
+    let schema = turn.schema.as_ref().filter(|_| !turn.repairs).map(ToString::to_string);
+    command.option_if("--json-schema", schema.as_deref());
     command.option_if("--max-budget-usd", turn.budget_usd.map(|usd| usd.to_string()).as_deref());
     for dir in &turn.dirs {
         command.option("--add-dir", &dir.to_string_lossy());

@@ -6,6 +6,8 @@
 //! settings, and Codex does not store it. No folder above the workspace counts as the project, and Codex reads no byte
 //! of `AGENTS.md`. One thing stays open: files that the agent reads by itself can tell it anything.
 //!
+//! Commands of Codex do not see its key.
+//!
 //! Codex confines commands itself. Full access exists only inside another sandbox; without one, full access is Codex's
 //! own sandbox with the whole disk and the network.
 
@@ -29,6 +31,7 @@ const PROGRAM: Program = Program {
     name: "codex",
     package: "@openai/codex",
     native: &["@openai/codex-{os}-{arch}/vendor/{triple}/bin/codex"],
+    node: None,
     floor: Version(0, 160, 0),
 };
 const CAN: Abilities = Abilities {
@@ -182,6 +185,7 @@ fn profile_and_slug(model: &str) -> (Option<&str>, Option<&str>) {
 
 fn pay(command: &mut Command, found: &InstalledAgent, setup: &AgentSetup) -> Result<(), UnsupportedTurn> {
     command.keep("CODEX_HOME");
+    hide_key(command, setup);
     match (payer::of(PROGRAM.name, found, setup)?, &setup.base_url) {
         (Payer::Login, _) => payer::check(PROGRAM.name, setup, &KEYS)?,
         (Payer::Key, Some(url)) => provide(command, setup, url),
@@ -194,6 +198,14 @@ fn pay(command: &mut Command, found: &InstalledAgent, setup: &AgentSetup) -> Res
         },
     }
     Ok(())
+}
+
+/// Hides the key from the commands that Codex runs. Setting a variable leaves the user's own rules for them in place.
+fn hide_key(command: &mut Command, setup: &AgentSetup) {
+    let names = KEYS.into_iter().chain(setup.key_env.as_deref());
+    for name in names.filter(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')) {
+        set(command, &format!("shell_environment_policy.set.{name}"), "\"\"");
+    }
 }
 
 fn provide(command: &mut Command, setup: &AgentSetup, url: &str) {

@@ -35,6 +35,7 @@ const PROGRAM: Program = Program {
     name: "copilot",
     package: "@github/copilot",
     native: &["@github/copilot-{os}-{arch}/copilot"],
+    node: None,
     floor: Version(1, 0, 90),
 };
 const CAN: Abilities = Abilities {

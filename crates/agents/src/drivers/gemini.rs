@@ -40,7 +40,7 @@ use crate::mcp;
 pub(super) struct Gemini;
 
 const PROGRAM: Program =
-    Program { name: "gemini", package: "@google/gemini-cli", native: &[], floor: Version(0, 60, 0) };
+    Program { name: "gemini", package: "@google/gemini-cli", native: &[], node: Some(20), floor: Version(0, 60, 0) };
 const CAN: Abilities = Abilities {
     resume: true,
     choose_session: true,

@@ -31,6 +31,7 @@ const PROGRAM: Program = Program {
     name: "opencode",
     package: "opencode-ai",
     native: &["opencode-{os}-{arch}/bin/opencode", "opencode-{os}-{arch}-musl/bin/opencode"],
+    node: None,
     floor: Version(1, 18, 0),
 };
 const CAN: Abilities = Abilities {

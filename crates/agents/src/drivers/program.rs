@@ -18,6 +18,8 @@ pub(super) struct Program {
     pub(super) package: &'static str,
     /// The paths of the real program below `node_modules`, with `{os}`, `{arch}` and `{triple}`.
     pub(super) native: &'static [&'static str],
+    /// The version of Node that its current package needs, if it needs one.
+    pub(super) node: Option<u32>,
     /// The oldest version with the flags and the stream that this driver expects.
     pub(super) floor: Version,
 }
@@ -98,12 +100,19 @@ impl Program {
             path.display(),
             self.floor
         );
-        MissingAgent { what, remedy: format!("update it with `npm install -g {}@latest`", self.package) }
+        let remedy = format!("update it with `npm install -g {}@latest`{}", self.package, self.node());
+        MissingAgent { what, remedy }
     }
 
     fn install(&self) -> String {
         let Self { name, package, .. } = self;
-        format!("install it with `npm install -g {package}`, or set `agents.{name}.program` in the settings")
+        let node = self.node();
+        format!("install it with `npm install -g {package}`{node}, or set `agents.{name}.program` in the settings")
+    }
+
+    /// With an older Node, npm installs an older release, or the program does not start.
+    fn node(&self) -> String {
+        self.node.map(|major| format!(" with Node {major} or newer")).unwrap_or_default()
     }
 }
 

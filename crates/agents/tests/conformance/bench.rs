@@ -73,6 +73,7 @@ impl Bench {
             effort: None,
             session: TurnSession::New(SESSION.to_owned()),
             schema: None,
+            repairs: false,
             permission: Permission::Edit,
             tools: None,
             mcp: Vec::new(),

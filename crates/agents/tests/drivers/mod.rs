@@ -22,6 +22,7 @@ fn turn(scratch: &Path) -> Turn {
         effort: None,
         session: TurnSession::New("11111111-2222-4333-8444-555555555501".to_owned()),
         schema: None,
+        repairs: false,
         permission: Permission::Edit,
         tools: None,
         mcp: Vec::new(),

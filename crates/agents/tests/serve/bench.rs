@@ -119,6 +119,7 @@ fn turn(folder: &Path) -> Turn {
         effort: None,
         session: TurnSession::New("s-1".to_owned()),
         schema: None,
+        repairs: false,
         permission: Permission::Edit,
         tools: None,
         mcp: Vec::new(),

@@ -1,11 +1,13 @@
 //! `longhaul agents` and `longhaul doctor`: lists the agents, what each can do, and whether it works.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use longhaul_agents::contract::{Abilities, Agent, AgentAuth, InstalledAgent, MissingAgent};
 use longhaul_agents::drivers;
+use longhaul_agents::serve::{KnownEndpoint, known_endpoints};
 use longhaul_config::trust::sensitive_files;
 use longhaul_config::{Backends, Profile};
 use longhaul_project::{Project, Settings, place, state, trusted};
@@ -46,21 +48,28 @@ struct Known {
     found: Result<InstalledAgent, MissingAgent>,
     /// Whether the settings choose payment by an API key.
     by_key: bool,
+    /// What is known about its endpoints.
+    endpoints: Vec<KnownEndpoint>,
 }
 
 impl Known {
-    fn of(name: &str, profile: &Profile) -> Option<Self> {
+    fn of(name: &str, profile: &Profile, home: &Path) -> Option<Self> {
         let driver = drivers::by_name(profile.backend.as_deref().unwrap_or(name))?;
         let setup = &profile.setup;
         let by_key = setup.auth == AgentAuth::Key || setup.key_env.is_some() || setup.base_url.is_some();
-        Some(Self { name: name.to_owned(), driver, found: driver.find(setup), by_key })
+        let url = setup.base_url.as_deref();
+        let mut endpoints = known_endpoints(&home.join(driver.name()));
+        endpoints.retain(|known| url.is_some_and(|url| known.base_url == url));
+        Some(Self { name: name.to_owned(), driver, found: driver.find(setup), by_key, endpoints })
     }
 
     fn state(&self) -> String {
         match &self.found {
             Ok(found) if found.logged_in => format!("{}, logged in", found.version),
             Ok(found) if self.shows_login() => format!("{}, not logged in, as far as Longhaul can see", found.version),
-            Ok(found) => found.version.clone(),
+            Ok(found) => {
+                format!("{}{}", found.version, self.key().map(|key| format!(", by {key}")).unwrap_or_default())
+            }
             Err(missing) => missing.what.clone(),
         }
     }
@@ -69,9 +78,38 @@ impl Known {
 impl Known {
     /// Whether the login of the agent matters: Longhaul can see it, and no API key is set.
     fn shows_login(&self) -> bool {
-        let is_seen = self.driver.name() == "claude" && cfg!(not(target_os = "macos"));
-        is_seen && !self.by_key && std::env::var_os("ANTHROPIC_API_KEY").is_none()
+        // On macOS, Claude keeps its login where Longhaul cannot look.
+        let is_hidden = self.driver.name() == "claude" && cfg!(target_os = "macos");
+        login(self.driver.name()).is_some() && !is_hidden && !self.by_key && self.key().is_none()
     }
+
+    /// The variable that holds its key, if it is set.
+    fn key(&self) -> Option<&'static str> {
+        let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        drivers::keys_of(self.driver.name()).iter().find(is_set).copied().filter(|_| !self.by_key)
+    }
+}
+
+/// How to log in to an agent that has a login of its own.
+fn login(driver: &str) -> Option<&'static str> {
+    Some(match driver {
+        "claude" => "start `claude` and say /login, or set ANTHROPIC_API_KEY",
+        "codex" => "run `codex login`, or set OPENAI_API_KEY",
+        "copilot" => "start `copilot` and say /login, or set GH_TOKEN",
+        "gemini" => "start `gemini` and choose a login, or set GEMINI_API_KEY",
+        "opencode" => "run `opencode auth login`, or set the key of its provider",
+        _ => return None,
+    })
+}
+
+/// What is known about an endpoint, in words.
+fn in_words(known: &KnownEndpoint) -> String {
+    let facts = known.facts;
+    let can = |what: &str, fact: Option<bool>| fact.map(|fact| format!("{}{what}", if fact { "" } else { "no " }));
+    let context = facts.context.map(|tokens| format!("{tokens} tokens of context"));
+    let words = [can("tools", facts.tools), can("JSON Schema", facts.json_schema), context];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    format!("{}: {}", known.model, if words.is_empty() { "nothing is known yet".to_owned() } else { words.join(", ") })
 }
 
 /// Every driver, then the profiles of the settings under names of their own.
@@ -79,10 +117,13 @@ fn all(backends: &Backends) -> Vec<Known> {
     let usual = Profile::default();
     let own = drivers::ALL.iter().map(|driver| driver.name());
     let configured = |name: &str| backends.profiles.get(name).unwrap_or(&usual).clone();
-    let mut known: Vec<Known> = own.filter_map(|name| Known::of(name, &configured(name))).collect();
+    // The settings alone do not say where the state is; without a state, nothing is known yet.
+    let home = Project::current().and_then(|project| state::of(&project)).unwrap_or_default().join("agents");
+    let home = home.as_path();
+    let mut known: Vec<Known> = own.filter_map(|name| Known::of(name, &configured(name), home)).collect();
     for (name, profile) in &backends.profiles {
         if !known.iter().any(|one| one.name == *name) {
-            known.extend(Known::of(name, profile));
+            known.extend(Known::of(name, profile, home));
         }
     }
     known
@@ -101,7 +142,7 @@ pub(super) fn in_a_line() -> String {
 }
 
 /// The abilities of an agent, each with its column.
-fn abilities(abilities: Abilities) -> [(&'static str, bool); 9] {
+fn abilities(abilities: Abilities) -> [(&'static str, bool); 10] {
     [
         ("resume", abilities.resume),
         ("compact", abilities.compact),
@@ -109,6 +150,7 @@ fn abilities(abilities: Abilities) -> [(&'static str, bool); 9] {
         ("budget", abilities.budget),
         ("read-only", abilities.read_only),
         ("tools", abilities.tools),
+        ("mcp", abilities.mcp),
         ("system", abilities.system),
         ("images", abilities.images),
         ("cost", abilities.cost),
@@ -129,6 +171,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let can: Vec<&str> =
             abilities(one.driver.abilities()).iter().filter(|(_, can)| *can).map(|(word, _)| *word).collect();
         ui::print_line(ui::dim(width::seen(&format!("             by itself: {}", can.join(", ")), 0)))?;
+        for known in &one.endpoints {
+            ui::print_line(ui::dim(width::seen(&format!("             {}", in_words(known)), 0)))?;
+        }
     }
     ui::say(
         "What an agent lacks is emulated (schema by asking again, budget by our ledger) or refused with a sentence.",
@@ -146,6 +191,7 @@ fn as_json(known: &Known) -> serde_json::Value {
         "missing": missing.map(|missing| &missing.what),
         "remedy": missing.map(|missing| &missing.remedy),
         "abilities": known.driver.abilities(),
+        "endpoints": known.endpoints,
     })
 }
 
@@ -304,8 +350,9 @@ fn trust(project: &Project, backends: &Backends) -> Finding {
 fn agent(known: &Known) -> Finding {
     let remedy = match &known.found {
         Err(missing) => Some(missing.remedy.clone()),
-        Ok(found) if !found.logged_in && known.shows_login() => Some("start `claude` and say /login".to_owned()),
+        Ok(found) if !found.logged_in && known.shows_login() => login(known.driver.name()).map(str::to_owned),
         Ok(_) => None,
     };
-    Finding { remedy, ..plain(&known.name, known.found.is_ok(), &known.state()) }
+    let facts: String = known.endpoints.iter().map(|known| format!("; {}", in_words(known))).collect();
+    Finding { remedy, ..plain(&known.name, known.found.is_ok(), &format!("{}{facts}", known.state())) }
 }

@@ -68,6 +68,8 @@ pub struct AgentTurn {
     pub usd_left: Option<f64>,
     /// What people told the agent and this turn carries: numbers of the step's hints, from 1.
     pub hints: Vec<u32>,
+    /// Whether it is told what was wrong with an earlier answer, and what the schema is.
+    pub repairs: bool,
 }
 
 pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {

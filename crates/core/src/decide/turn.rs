@@ -30,7 +30,17 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
     // A turn that continues a conversation also continues with the files from before that conversation.
     let keep = step.on_interrupt == OnInterrupt::Restore && session.is_none();
     let (agent, compact) = (latest_fallback(step, recovery), recovery.action == Some(RecoveryAction::Compact));
-    AgentTurn { agent, session, compact, keep, restore, usd_left: None, hints }
+    AgentTurn { agent, session, compact, keep, restore, usd_left: None, hints, repairs: repairs(recovery, step) }
+}
+
+/// Whether the agent is told its schema with what was wrong with its answer.
+fn repairs(recovery: &Recovery, step: &Step) -> bool {
+    let is_told = match &recovery.action {
+        Some(RecoveryAction::Repair { say }) => say != recovery::EMPTY,
+        Some(RecoveryAction::Reframe { .. }) => true,
+        _ => false,
+    };
+    is_told && step.output.schema.is_some()
 }
 
 /// What every conversation of the workflow begins with.

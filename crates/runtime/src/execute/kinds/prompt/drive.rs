@@ -103,6 +103,7 @@ fn turn(attempt: &Attempt, choice: &Choice, prompt: &str, scratch: PathBuf) -> T
         effort: choice.effort.clone(),
         session,
         schema: attempt.output.schema.clone(),
+        repairs: told.repairs,
         permission: choice.permission,
         tools: texts("tools"),
         mcp: Vec::new(),
