@@ -22,6 +22,7 @@ pub mod recovery;
 pub mod registry;
 pub mod rejection;
 pub mod report;
+pub mod role;
 pub mod schema;
 pub mod state;
 pub mod status;
