@@ -95,8 +95,12 @@ fn places(project: &Project, kind: NameKind) -> Vec<(WorkflowOrigin, PathBuf)> {
 }
 
 fn shipped(kind: NameKind) -> impl Iterator<Item = Card> {
-    let personas = if kind == NameKind::Persona { builtin::PERSONAS } else { &[] };
-    personas.iter().map(|(name, text)| Card {
+    let cards = match kind {
+        NameKind::Persona => builtin::PERSONAS,
+        NameKind::Skill => builtin::SKILLS,
+        _ => &[],
+    };
+    cards.iter().map(|(name, text)| Card {
         name: (*name).to_owned(),
         origin: WorkflowOrigin::Builtin,
         file: PathBuf::from(format!("<built in>/{name}.md")),
@@ -152,8 +156,9 @@ mod tests {
             (checker.description().as_str(), checker.described().unwrap().text.as_str()),
             ("Looks", "You look.")
         );
-        let skills: Vec<String> = all(&project, NameKind::Skill).into_iter().map(|card| card.name).collect();
-        assert_eq!(skills, ["release"]);
+        let own = |card: &Card| card.origin == WorkflowOrigin::Project;
+        let skills = all(&project, NameKind::Skill).into_iter().filter(own);
+        assert_eq!(skills.map(|card| card.name).collect::<Vec<_>>(), ["release"]);
         assert_eq!(find(&project, NameKind::Skill, "release").unwrap().description(), "How we release");
     }
 

@@ -122,6 +122,7 @@ pub const AGENT: &[Field] = &[
         Text,
         "The part that it plays; an agent file of the project with this name plays it instead of the persona.",
     ),
+    field("skills", List(&Text), "Skills whose texts it is told beside its persona."),
     field("backend", Text, "The program or model: `claude`, `codex`, `copilot`, … or a configured one."),
     field(
         "model",

@@ -29,9 +29,13 @@ impl<'n> Lowering<'_, 'n> {
 
     /// Adds the text of the persona to the plan, or of the file that plays the role.
     fn describe(&self, agent: &mut IndexMap<String, Arg>) {
-        if self.play(agent) {
-            return;
+        if !self.play(agent) {
+            self.characterise(agent);
+            self.teach(agent);
         }
+    }
+
+    fn characterise(&self, agent: &mut IndexMap<String, Arg>) {
         let Some(persona) = agent.get("persona").and_then(|name| name.as_json()?.as_str()) else { return };
         let told = match agent.contains_key("role") {
             true => self.world.own_persona(persona),
@@ -42,6 +46,18 @@ impl<'n> Lowering<'_, 'n> {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
                 agent.entry(key.to_owned()).or_insert_with(|| Arg::Json(json!(value)));
             }
+        }
+    }
+
+    /// Adds the texts of the skills to what the agent is told.
+    fn teach(&self, agent: &mut IndexMap<String, Arg>) {
+        let names = agent.get("skills").and_then(|names| names.as_json()?.as_array().cloned()).unwrap_or_default();
+        let skill = |name: &serde_json::Value| self.world.described(NameKind::Skill, name.as_str()?);
+        let texts: Vec<String> = names.iter().filter_map(skill).map(|told| told.text).collect();
+        let system = agent.get("system").and_then(|system| system.as_json()?.as_str()).map(str::to_owned);
+        if !texts.is_empty() {
+            let all: Vec<String> = system.into_iter().chain(texts).collect();
+            agent.insert("system".to_owned(), Arg::Json(json!(all.join("\n\n"))));
         }
     }
 
