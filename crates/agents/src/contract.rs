@@ -19,6 +19,8 @@ use longhaul_core::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::mcp::McpServer;
+
 /// One agent.
 pub trait Agent: Send + Sync {
     /// The name of the agent in workflows.
@@ -57,6 +59,10 @@ pub struct Abilities {
     pub read_only: bool,
     /// Accept a list of allowed tools.
     pub tools: bool,
+    /// Accept MCP servers.
+    pub mcp: bool,
+    /// Leave the MCP servers of its own settings out.
+    pub mcp_only: bool,
     /// Accept a system prompt apart from the prompt.
     pub system: bool,
     /// Accept images.
@@ -91,6 +97,9 @@ pub struct AgentSetup {
     /// The folder of this engine for files that agents need: configuration and sessions.
     #[serde(default)]
     pub home: PathBuf,
+    /// This program, which agents start as their MCP servers.
+    #[serde(default)]
+    pub launcher: PathBuf,
 }
 
 /// Who pays for a turn.
@@ -153,6 +162,12 @@ pub struct Turn {
     pub permission: Permission,
     /// The tools that the agent may use; without a list, all that the permission allows.
     pub tools: Option<Vec<String>>,
+    /// The MCP servers that the agent may use.
+    #[serde(default)]
+    pub mcp: Vec<McpServer>,
+    /// Whether the MCP servers of the agent's own settings are left out.
+    #[serde(default)]
+    pub mcp_only: bool,
     /// Further folders that the agent may see.
     pub dirs: Vec<PathBuf>,
     /// The most money that it may spend, if the agent can check that itself.

@@ -23,6 +23,7 @@ mod payer;
 mod program;
 mod prompt_text;
 mod served;
+mod servers;
 pub(crate) mod summary;
 mod surroundings;
 mod version;

@@ -9,6 +9,7 @@ pub mod contract;
 pub mod data;
 pub mod drivers;
 pub mod machine;
+pub mod mcp;
 pub mod notice;
 pub mod prices;
 pub mod private;

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use ask::{Ask, Endpoint, Program, Service};
 pub(crate) use lines::Line;
+pub use model::{Facts, KnownEndpoint, LimitName, known_endpoints};
 pub(crate) use model::{Wire, is_near};
 
 use crate::contract::{AgentTrouble, Ending};

@@ -22,6 +22,7 @@ use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
 pub use call::call;
+pub(crate) use client::headers_of;
 
 use crate::serve::stop_on_signal;
 

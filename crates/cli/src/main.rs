@@ -4,20 +4,28 @@
 //! another caller was first), 2 the command was wrong (unknown command, no such file), 75 try again later.
 
 mod answering;
+mod asking;
+mod background;
 mod commands;
+mod comparison;
 mod demo;
+mod editor;
 mod engine_args;
 mod format_event;
 mod identity;
 mod init;
 mod inputs;
+mod leaving;
 mod live;
 mod manual;
+mod names;
 mod numbers;
 mod printer;
 mod rejected;
+mod run_table;
 mod screen;
 mod test_runner;
+mod times;
 mod ui;
 mod unknown;
 mod width;
@@ -26,7 +34,7 @@ mod worker_log;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
-use longhaul_agents::{machine, process, serve, shim, tool};
+use longhaul_agents::{machine, mcp, process, serve, shim, tool};
 
 fn main() -> ExitCode {
     machine::prepare();
@@ -60,7 +68,8 @@ fn wrong(error: &clap::Error) -> ExitCode {
 }
 
 /// The processes beside an engine are this program under another name: the guard, which cleans up after a killed
-/// engine; the shims, under which agents continue; the built-in agents; and calls of tools.
+/// engine; the shims, under which agents continue; the built-in agents; the MCP servers of agents; and calls of
+/// tools.
 fn beside_an_engine() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let (name, of) = (args.next()?, args.next()?);
@@ -68,6 +77,7 @@ fn beside_an_engine() -> Option<ExitCode> {
         process::GUARD_COMMAND => process::guard_main(of.to_str()?).is_ok(),
         shim::SHIM_COMMAND => shim::shim_main(of.as_ref()).is_ok(),
         serve::AGENT_COMMAND => return Some(serve::serve_main(of.to_str()?)),
+        mcp::MCP_COMMAND => return Some(mcp::mcp_main(of.as_ref(), args.next()?.to_str()?)),
         tool::TOOL_COMMAND => return Some(tool::tool_main(of.to_str()?)),
         _ => return None,
     };

@@ -5,6 +5,7 @@
 
 mod absent;
 mod authoring;
+mod background;
 mod binary;
 mod broken;
 mod builtin;
@@ -24,6 +25,7 @@ mod machine;
 mod mcp;
 mod native;
 mod newcomers;
+mod notify;
 mod outcomes;
 mod personas;
 mod postgres;

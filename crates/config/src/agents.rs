@@ -54,6 +54,10 @@ pub struct Profile {
     pub effort: Option<String>,
     /// The permission, if the step does not set one.
     pub sandbox: Option<Permission>,
+    /// The MCP servers, if the step does not name any.
+    pub mcp: Vec<String>,
+    /// Whether the MCP servers of the agent's own settings are left out, if the step does not say so.
+    pub mcp_only: bool,
 }
 
 /// The agent chosen for a turn.
@@ -71,6 +75,10 @@ pub struct Choice {
     pub effort: Option<String>,
     /// What it may do.
     pub permission: Permission,
+    /// The MCP servers whose tools it may use: `server`, or `server.tool`.
+    pub mcp: Vec<String>,
+    /// Whether the MCP servers of the agent's own settings are left out.
+    pub mcp_only: bool,
 }
 
 impl Backends {
@@ -93,7 +101,9 @@ impl Backends {
             model,
             effort: key("effort").map(str::to_owned).or(profile.effort),
             permission: key("sandbox").and_then(permission).or(profile.sandbox).unwrap_or(Permission::Edit),
-            setup: AgentSetup { home: self.home.join(&driver), ..profile.setup },
+            mcp: texts(agent, "mcp").unwrap_or(profile.mcp),
+            mcp_only: agent.and_then(|agent| agent.get("mcp_only")?.as_bool()).unwrap_or(profile.mcp_only),
+            setup: AgentSetup { home: self.home.join(&driver), launcher: self.program.clone(), ..profile.setup },
             driver,
             name,
         }
@@ -136,6 +146,12 @@ impl Backends {
         let own = self.models.get(model).and_then(|by_driver| by_driver.get(driver).cloned());
         own.or_else(|| usual_model(model, driver).map(str::to_owned)).unwrap_or_else(|| model.to_owned())
     }
+}
+
+/// A list of texts of a step's agent.
+fn texts(agent: Option<&Json>, key: &str) -> Option<Vec<String>> {
+    let list = agent?.get(key)?.as_array()?;
+    Some(list.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect())
 }
 
 /// The default models of the aliases.

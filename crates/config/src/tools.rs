@@ -45,7 +45,14 @@ pub fn secrets(server: &ToolTransport) -> Vec<String> {
     let of_headers = of_headers.filter_map(|(_, value)| fill(value).ok()).flat_map(|value| hidden_in(&value));
     let headers_texts = headers.into_iter().flat_map(IndexMap::values);
     let named = texts.into_iter().chain(headers_texts).flat_map(|text| names_in(text));
-    named.filter(|name| names_a_secret(name)).filter_map(|name| std::env::var(name).ok()).chain(of_headers).collect()
+    let named = named.filter(|name| names_a_secret(name)).filter_map(|name| std::env::var(name).ok());
+    named.chain(of_headers).chain(of_env(server)).collect()
+}
+
+/// The values of variables whose names say that they are secret.
+fn of_env(server: &ToolTransport) -> Vec<String> {
+    let ToolTransport::Program { env, .. } = server else { return Vec::new() };
+    env.iter().filter(|(name, _)| names_a_secret(name)).filter_map(|(_, value)| fill(value).ok()).collect()
 }
 
 /// The variables that a text names.

@@ -83,6 +83,10 @@ pub struct Able {
     pub tools: bool,
     /// Whether it has a read-only mode.
     pub read_only: bool,
+    /// Whether it accepts MCP servers.
+    pub mcp: bool,
+    /// Whether it can leave the MCP servers of its own settings out.
+    pub mcp_only: bool,
 }
 
 /// An agent file that plays a role.

@@ -155,7 +155,8 @@ impl World for Pages {
 
     fn able(&self, agent: &str) -> Option<Able> {
         let tools = agent != "codex";
-        self.bare.names(NameKind::Backend).iter().any(|name| name == agent).then_some(Able { tools, read_only: true })
+        let able = Able { tools, read_only: true, mcp: agent != "openai", mcp_only: agent == "claude" };
+        self.bare.names(NameKind::Backend).iter().any(|name| name == agent).then_some(able)
     }
 
     fn exists(&self, dir: &str, path: &str) -> Result<(), Unavailable> {

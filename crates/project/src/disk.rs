@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
+use longhaul_agents::contract::Abilities;
 use longhaul_agents::drivers;
 use longhaul_config::Profile;
 use longhaul_core::catalog::names;
@@ -213,7 +214,8 @@ impl World for Disk {
     fn able(&self, agent: &str) -> Option<Able> {
         let backend = self.profiles().get(agent).and_then(|profile| profile.backend.as_deref());
         let can = drivers::by_name(backend.unwrap_or(agent))?.abilities();
-        Some(Able { tools: can.tools, read_only: can.read_only })
+        let Abilities { tools, read_only, mcp, mcp_only, .. } = can;
+        Some(Able { tools, read_only, mcp, mcp_only })
     }
 }
 
@@ -318,9 +320,9 @@ mod tests {
         let settings = "[agents.editor]\nbackend = 'acp'\nprogram = 'x'\n[agents.local]\nbackend = 'openai'\n[agents.odd]\nbackend = 'no'\n";
         std::fs::write(user.join("config.toml"), settings).unwrap();
         let disk = Disk::new(Project { root: folder.path().to_owned(), user: Some(user) });
-        assert_eq!(disk.able("editor"), Some(Able { tools: false, read_only: false }));
-        assert_eq!(disk.able("local"), Some(Able { tools: true, read_only: true }));
-        assert_eq!(disk.able("codex"), Some(Able { tools: false, read_only: true }));
+        assert_eq!(disk.able("editor"), Some(Able { tools: false, read_only: false, mcp: true, mcp_only: false }));
+        assert_eq!(disk.able("local"), Some(Able { tools: true, read_only: true, mcp: false, mcp_only: false }));
+        assert_eq!(disk.able("codex"), Some(Able { tools: false, read_only: true, mcp: true, mcp_only: false }));
         assert_eq!((disk.able("odd"), disk.able("nobody")), (None, None));
     }
 }

@@ -263,7 +263,7 @@ impl AppState {
     /// Drives a run that has something to do, and waits until it has started.
     async fn go_on(&self, applied: &Applied) -> Result<(), Problem> {
         match applied.then {
-            Follow::Finished { .. } | Follow::Client => return Ok(()),
+            Follow::Finished { .. } | Follow::Client | Follow::Stopped => return Ok(()),
             Follow::Waits | Follow::Paused => {
                 self.drive(&applied.run);
                 return Ok(());

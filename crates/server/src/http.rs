@@ -28,6 +28,7 @@ mod rate;
 mod route;
 mod rows;
 mod runs;
+mod search;
 mod serve;
 mod start;
 mod stream;
@@ -38,5 +39,5 @@ mod workflows;
 
 pub use keys::{Keys, Minted, Role, TokenRecord, TokenRequest, is_name};
 pub use openapi::document as openapi;
-pub use rows::row;
+pub use rows::{Row, attended_row, row};
 pub use serve::{Site, listen, serve};

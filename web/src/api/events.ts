@@ -30,6 +30,7 @@ export type Happened =
   | { event: "host_seen"; host: string }
   | { event: "files_rebuilt"; path: Path; attempt: number; host: string; commit: string }
   | { event: "attempt_delayed"; path: Path; attempt: number; why?: string }
+  | { event: "tool_denied"; path: Path; attempt: number; tool: string }
   | { event: "carry_failed"; path: Path; attempt: number; why: string }
   | { event: "imported"; by?: string }
   | { event: "claimed"; path: Path; attempt: number; by: string; until: number }
@@ -50,6 +51,8 @@ export type Happened =
   | { event: "answered"; path: Path; answer: Answer | "timed_out"; by?: string; comment?: string }
   | { event: "approved"; path: Path; given: number; needed: number; by?: string; comment?: string }
   | { event: "consented"; path: Path; rule: string }
+  | { event: "hint_given"; path: Path; text: string; by?: string }
+  | { event: "budget_changed"; change: Record<string, { to?: number; by?: number }>; by?: string }
   | { event: "consent_revoked"; by?: string }
   | { event: "wait_started"; path: Path; due?: number; signal?: string }
   | { event: "step_ended"; path: Path; end: End }
@@ -59,6 +62,8 @@ export type Happened =
   | { event: "cancel_requested"; by?: string; reason?: string }
   | { event: "paused"; by?: string }
   | { event: "unpaused"; by?: string }
+  | { event: "run_stopped"; by?: string }
+  | { event: "run_resumed"; by?: string }
   | { event: "reopened"; from?: Path; by?: string }
   | { event: "run_finished"; outcome: "success" | "failure" | "cancelled"; message?: string; outputs?: Record<string, Json> };
 

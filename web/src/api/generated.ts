@@ -22,6 +22,22 @@ export interface components {
             user?: string | null;
             version: string;
         };
+        /** @description A limit from now on. */
+        Amount: {
+            /** Format: double */
+            to: number;
+        } | {
+            /** Format: double */
+            by: number;
+        };
+        /** @description A limit from now on. */
+        Amount2: {
+            /** Format: uint64 */
+            to: number;
+        } | {
+            /** Format: uint64 */
+            by: number;
+        };
         /** @description An answer. */
         Answering: {
             answer: components["schemas"]["Said"];
@@ -169,6 +185,19 @@ export interface components {
              */
             since: number;
         };
+        /** @description Changes limits of a run. Each is `{"to": N}`, the new limit, or `{"by": N}`, added to the limit. */
+        Budget: components["schemas"]["BudgetChange"];
+        /** @description New limits of a run. Those that are not named stay. */
+        BudgetChange: {
+            /** @description Time since the start of the run, in milliseconds. */
+            duration_ms?: components["schemas"]["Amount2"] | null;
+            /** @description Executed steps. */
+            steps?: components["schemas"]["Amount2"] | null;
+            /** @description Tokens, read and written. */
+            tokens?: components["schemas"]["Amount2"] | null;
+            /** @description Money, in US dollars. */
+            usd?: components["schemas"]["Amount"] | null;
+        };
         /** @description Cancels a run. */
         Cancel: {
             /** @default null */
@@ -202,7 +231,7 @@ export interface components {
             by?: string | null;
             /** @description Why the run ended, if it did. */
             message?: string | null;
-            /** @description `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `cancelled`, `paused`, `unpaused`, `restarted`, `abandoned`. */
+            /** @description `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `told`, `changed`, `cancelled`, `paused`, `unpaused`, `stopped`, `resumed`, `restarted`, `abandoned`. */
             outcome: string;
             /** @description The run it changed. */
             run: string;
@@ -216,7 +245,7 @@ export interface components {
             /** @description The outcome in one or two sentences. */
             text: string;
             /**
-             * @description How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`,
+             * @description How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `stopped`, `client`, `succeeded`, `failed`,
              *     `cancelled`, `stored`.
              */
             then: string;
@@ -349,6 +378,36 @@ export interface components {
             inputs: {
                 [key: string]: unknown;
             };
+        };
+        /** @description The places in a run where a text was found. */
+        Found: {
+            /** @description Machines with files of the run that are not here. */
+            elsewhere?: string[];
+            found: components["schemas"]["FoundPlace"][];
+            /** @description Whether there is more that was not searched or not returned. */
+            more: boolean;
+        };
+        /** @description A place where a text was found. */
+        FoundPlace: {
+            /** @description The text after the place. */
+            after: string;
+            /** Format: uint32 */
+            attempt: number;
+            /** @description The text before the place. */
+            before: string;
+            /**
+             * @description The file: `transcript`, `stdout` or `stderr`.
+             * @enum {string}
+             */
+            in: "transcript" | "stdout" | "stderr";
+            /**
+             * Format: uint64
+             * @description The number of the transcript entry, or of the line; from 0.
+             */
+            number: number;
+            path: components["schemas"]["StepPath"];
+            /** @description The text itself, as it is written there. */
+            text: string;
         };
         /** @description A plan as nodes and edges. */
         Graph: {
@@ -494,16 +553,6 @@ export interface components {
              */
             usd?: number | null;
         };
-        /** @description A note about a run. */
-        Note: {
-            /** Format: int64 */
-            at: number;
-            path?: string | null;
-            run: string;
-            text: string;
-            word: string;
-            workflow: string;
-        };
         /** @description No arguments. */
         Nothing: Record<string, never>;
         /** @description A step that waits for a worker. */
@@ -545,12 +594,6 @@ export interface components {
         Output: {
             output: unknown;
             path: string;
-        };
-        /** @description The notes of evaluations and routing. */
-        Persisted: {
-            gate_decisions: components["schemas"]["Note"][];
-            recommendations: components["schemas"]["Note"][];
-            transitions: components["schemas"]["Note"][];
         };
         /**
          * @description The drawing and the places of its parts, for a client that draws by itself.
@@ -621,6 +664,8 @@ export interface components {
             detail?: string | null;
             /** @description Findings about the workflow or its inputs. */
             diagnostics?: components["schemas"]["Diagnostic"][];
+            /** @description The places of the given value that do not fit. */
+            fields?: components["schemas"]["Violation"][];
             /** @description The command that was applied first, if there was one. */
             first?: components["schemas"]["First"] | null;
             /** @description The kind of rejection, if a command was rejected. */
@@ -801,6 +846,8 @@ export interface components {
              * @description The last event that this includes.
              */
             seq: number;
+            /** @description Where it stands: running, stopped, waiting for a person or a time, without an engine, or over. */
+            standing: components["schemas"]["Standing"];
             /**
              * Format: int64
              * @description The time of the start.
@@ -810,7 +857,7 @@ export interface components {
              * @description The status, in one word.
              * @enum {string}
              */
-            status: "queued" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled";
+            status: "queued" | "running" | "waiting" | "paused" | "stopped" | "succeeded" | "failed" | "cancelled";
             steps: components["schemas"]["StepView"][];
             /** @description The text it was started with. */
             task: string;
@@ -834,6 +881,8 @@ export interface components {
             parent?: string | null;
             /** @description The id of the run. */
             run: string;
+            /** @description Where it stands: running, stopped, waiting for a person or a time, without an engine, or over. */
+            standing: components["schemas"]["Standing"];
             /** @description The status in one word. */
             status: string;
             /** @description Other facts in short. */
@@ -890,6 +939,32 @@ export interface components {
             path: components["schemas"]["StepPath"];
             /** @description The tokens and cost. */
             usage: components["schemas"]["Usage"];
+        };
+        /** @description Where a run stands. */
+        Standing: {
+            /** @description The person who stopped it. */
+            by?: string | null;
+            /** @description The command to type next. */
+            command?: string | null;
+            /**
+             * @description In a word.
+             * @enum {string}
+             */
+            is: "queued" | "running" | "needs_you" | "waiting" | "paused" | "stopped" | "no_engine" | "succeeded" | "failed" | "cancelled";
+            /**
+             * Format: int64
+             * @description Since when it is stopped, or asks: milliseconds since 1970, UTC.
+             */
+            since?: number | null;
+            /** @description The step that asks, or that waits. */
+            step?: string | null;
+            /** @description In a line: the question, the reason, the steps that are running. */
+            text?: string;
+            /**
+             * Format: int64
+             * @description The time at which it continues by itself.
+             */
+            until?: number | null;
         };
         /** @description The values that a run starts with. */
         Start: {
@@ -1009,6 +1084,13 @@ export interface components {
             /** Format: uint64 */
             succeeded: number;
         };
+        /** @description Tells the agent of a step something. */
+        Tell: {
+            /** @description The step: its path, or its id if only one such step is open. */
+            step: string;
+            /** @description The text for the agent. */
+            text: string;
+        };
         /** @description A span of time. */
         TimelineSpan: {
             /** @description How it ended, in one word. */
@@ -1031,6 +1113,25 @@ export interface components {
             what: components["schemas"]["Spanned"];
             /** @description For an attempt: the worker that claimed it. */
             worker?: string | null;
+        };
+        /** @description How many runs match, how they ended, and what they cost. */
+        Totals: {
+            /** Format: uint64 */
+            runs: number;
+            /** @description The number of runs with each status. */
+            statuses: {
+                [key: string]: number;
+            };
+            /**
+             * Format: uint64
+             * @description Tokens, read and written.
+             */
+            tokens: number;
+            /**
+             * Format: double
+             * @description Their cost so far, in US dollars.
+             */
+            usd: number;
         };
         /** @description A part of a transcript. */
         Transcript: {
@@ -1145,6 +1246,13 @@ export interface components {
             /** @description Whether some of the money is not known, and `usd` only the rest. */
             usd_unknown?: boolean;
         };
+        /** @description A place of a value that violates a schema. */
+        Violation: {
+            /** @description The place, as a JSON pointer. It is empty for the whole value. */
+            at: string;
+            /** @description What is wrong there, as a sentence. */
+            message: string;
+        };
         /** @description A worker. */
         Worker: {
             /**
@@ -1210,6 +1318,8 @@ export interface components {
              * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
+            /** @description The name inside the file, if it is another one. Runs have this name. */
+            title?: string | null;
         };
         /** @description A workflow in a list. */
         WorkflowRow: {
@@ -1225,6 +1335,8 @@ export interface components {
              * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
+            /** @description The name inside the file, if it is another one. Runs have this name. */
+            title?: string | null;
         };
         /** @description All workflows, by name. */
         Workflows: {

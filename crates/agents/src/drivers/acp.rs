@@ -1,9 +1,9 @@
 //! The driver for any agent that speaks the Agent Client Protocol on its stdin and stdout.
 
 use super::program::is_program;
-use super::prompt_text;
 use super::served::{self, Lines};
 use super::surroundings::Surroundings;
+use super::{prompt_text, servers};
 use crate::contract::{
     Abilities, Agent, AgentSetup, InstalledAgent, Invocation, MissingAgent, Reader, Turn, UnsupportedTurn,
 };
@@ -31,6 +31,8 @@ impl Agent for Acp {
             budget: false,
             read_only: false,
             tools: false,
+            mcp: true,
+            mcp_only: false,
             system: false,
             images: false,
             cost: true,
@@ -64,7 +66,8 @@ impl Agent for Acp {
         };
         let service = Service::Acp(Program { program, args: setup.args.clone() });
         // The protocol has no other place for the system prompt and the schema.
-        let turn = Turn { prompt: prompt_text::prompt(turn, self.abilities()), ..turn.clone() };
+        let prompt = prompt_text::prompt(turn, self.abilities());
+        let turn = Turn { prompt, mcp: servers::started(setup, turn)?, ..turn.clone() };
         let ask = Ask { turn, home: setup.home.clone(), service };
         let mut invocation = served::invocation(self.name(), found, setup, &ask)?;
         invocation.keep_env.extend(setup.key_env.clone());

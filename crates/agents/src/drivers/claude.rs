@@ -23,7 +23,7 @@ use super::command::{Command, session_id, without_version};
 use super::payer::{self, Payer};
 use super::program::Program;
 use super::version::Version;
-use super::{prompt_text, written};
+use super::{prompt_text, servers, written};
 use crate::contract::{
     Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Permission, Reader, Turn,
     TurnSession, UnsupportedTurn,
@@ -46,6 +46,8 @@ const CAN: Abilities = Abilities {
     budget: true,
     read_only: true,
     tools: true,
+    mcp: true,
+    mcp_only: true,
     system: true,
     images: true,
     cost: true,
@@ -84,8 +86,9 @@ impl Agent for Claude {
         command.words(&["-p", "--input-format=stream-json", "--output-format=stream-json"]);
         command.words(&["--verbose", "--include-partial-messages"]);
         if !turn.trusted {
-            command.words(&["--setting-sources=user", "--strict-mcp-config"]);
+            command.words(&["--setting-sources=user"]);
         }
+        serve(&mut command, setup, turn)?;
         converse(&mut command, turn)?;
         permit(&mut command, turn);
         shape(&mut command, setup, turn)?;
@@ -112,6 +115,17 @@ fn said(text: &str, is_typed: bool) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
+/// The MCP servers of the turn. In a workspace that is not trusted, Claude starts no others: `.mcp.json` is in it.
+fn serve(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), UnsupportedTurn> {
+    if !turn.trusted || turn.mcp_only {
+        command.words(&["--strict-mcp-config"]);
+    }
+    if !turn.mcp.is_empty() {
+        command.option("--mcp-config", &servers::config_file(setup, turn, |_| json!({"type": "stdio"}))?);
+    }
+    Ok(())
+}
+
 fn converse(command: &mut Command, turn: &Turn) -> Result<(), UnsupportedTurn> {
     let (flag, id) = match (&turn.session, turn.errand) {
         (TurnSession::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
@@ -134,7 +148,9 @@ fn permit(command: &mut Command, turn: &Turn) {
     } else {
         let mode = if turn.permission == Permission::ReadOnly { "dontAsk" } else { "acceptEdits" };
         command.option("--permission-mode", mode);
-        if let Some(allowed) = joined(allowed(turn)) {
+        let servers =
+            servers::allowed(turn, |server| format!("mcp__{server}"), |server, tool| format!("mcp__{server}__{tool}"));
+        if let Some(allowed) = joined(allowed(turn).into_iter().chain(servers.iter().map(String::as_str))) {
             command.option("--allowedTools", &allowed);
         }
     }

@@ -20,6 +20,7 @@ use crate::contract::{
     Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Permission, Reader, Turn,
     TurnSession, UnsupportedTurn,
 };
+use crate::mcp;
 
 /// Codex as an agent.
 pub(super) struct Codex;
@@ -38,6 +39,8 @@ const CAN: Abilities = Abilities {
     budget: false,
     read_only: true,
     tools: false,
+    mcp: true,
+    mcp_only: false,
     system: false,
     images: true,
     cost: false,
@@ -75,6 +78,7 @@ impl Agent for Codex {
         close(&mut command, turn);
         permit(&mut command, turn);
         shape(&mut command, setup, turn)?;
+        serve(&mut command, setup, turn)?;
         pay(&mut command, found, setup)?;
         if let TurnSession::Resume { id, .. } = &turn.session {
             command.words(&["resume", session_id(id)?]);
@@ -129,6 +133,25 @@ fn permit(command: &mut Command, turn: &Turn) {
     for dir in turn.dirs.iter().filter(|_| turn.permission != Permission::ReadOnly) {
         command.option("--add-dir", &dir.to_string_lossy());
     }
+}
+
+/// The MCP servers of the turn. Codex would ask a person about each call, so what is not approved here is denied.
+fn serve(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), UnsupportedTurn> {
+    mcp::write(setup, turn)?;
+    let file = mcp::file(turn);
+    for server in &turn.mcp {
+        let key = format!("mcp_servers.{}", server.name);
+        let entry = mcp::entry(setup, &file.to_string_lossy(), server);
+        set(command, &format!("{key}.command"), &quoted(&entry.command));
+        set(command, &format!("{key}.args"), &longhaul_core::Json::from(entry.args.to_vec()).to_string());
+        let rest = if server.tools.is_none() { "approve" } else { "prompt" };
+        set(command, &format!("{key}.default_tools_approval_mode"), &quoted(rest));
+        if let Some(tools) = &server.tools {
+            let approved = tools.iter().map(|tool| format!("{}={{approval_mode=\"approve\"}}", quoted(tool)));
+            set(command, &format!("{key}.tools"), &format!("{{{}}}", approved.collect::<Vec<_>>().join(",")));
+        }
+    }
+    Ok(())
 }
 
 fn shape(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), UnsupportedTurn> {

@@ -15,12 +15,14 @@
 
 mod stream;
 
+use serde_json::json;
+
 use super::command::{Command, session_id, with_version, without_version};
 use super::payer::{self, Payer};
 use super::program::Program;
-use super::prompt_text;
 use super::surroundings::Surroundings;
 use super::version::Version;
+use super::{prompt_text, servers};
 use crate::contract::{
     Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Permission, Reader, Turn,
     TurnSession, UnsupportedTurn,
@@ -43,6 +45,8 @@ const CAN: Abilities = Abilities {
     budget: false,
     read_only: true,
     tools: true,
+    mcp: true,
+    mcp_only: false,
     system: false,
     images: true,
     cost: false,
@@ -83,6 +87,7 @@ impl Agent for Copilot {
             (TurnSession::Resume { id, .. }, _) => command.option("--resume", session_id(id)?),
         }
         permit(&mut command, turn);
+        serve(&mut command, setup, turn)?;
         command.option_if("--model", turn.model.as_deref().or(setup.model.as_deref()));
         command.option_if("--reasoning-effort", turn.effort.as_deref());
         command.option("--usage-output-file", &turn.scratch.join(USAGE_FILE).to_string_lossy());
@@ -126,6 +131,19 @@ fn permit(command: &mut Command, turn: &Turn) {
     for dir in &turn.dirs {
         command.option("--add-dir", &dir.to_string_lossy());
     }
+}
+
+/// The MCP servers of the turn.
+fn serve(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), UnsupportedTurn> {
+    if turn.mcp.is_empty() {
+        return Ok(());
+    }
+    let file = servers::config_file(setup, turn, |_| json!({"type": "local", "tools": ["*"]}))?;
+    command.option("--additional-mcp-config", &format!("@{file}"));
+    for allowed in servers::allowed(turn, str::to_owned, |server, tool| format!("{server}({tool})")) {
+        command.option("--allow-tool", &allowed);
+    }
+    Ok(())
 }
 
 fn surround(

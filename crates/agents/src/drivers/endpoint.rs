@@ -29,6 +29,8 @@ const ABILITIES: Abilities = Abilities {
     budget: false,
     read_only: true,
     tools: true,
+    mcp: false,
+    mcp_only: false,
     system: true,
     images: false,
     cost: false,
@@ -95,6 +97,7 @@ impl Usual {
             model,
             rounds_max: ROUNDS_MAX,
             output_tokens_max: None,
+            is_usual: setup.base_url.as_deref().is_none_or(|url| url.trim_end_matches('/') == self.base_url),
         };
         let mut args = setup.args.iter();
         while let Some(name) = args.next() {

@@ -20,15 +20,21 @@ mod mentions;
 mod policy;
 mod stream;
 
+use std::path::Path;
+
+use longhaul_core::Json;
+use serde_json::json;
+
 use super::command::{Command, session_id, without_version};
 use super::payer::{self, Payer};
 use super::program::Program;
 use super::version::Version;
-use super::{prompt_text, written};
+use super::{prompt_text, servers, written};
 use crate::contract::{
     Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Permission, Reader, Turn,
     TurnSession, UnsupportedTurn,
 };
+use crate::mcp;
 
 /// Gemini CLI as an agent.
 pub(super) struct Gemini;
@@ -43,12 +49,16 @@ const CAN: Abilities = Abilities {
     budget: false,
     read_only: true,
     tools: true,
+    mcp: true,
+    mcp_only: true,
     system: false,
     images: true,
     cost: false,
 };
 /// The variables that hold keys.
 pub(super) const KEYS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
+/// The variable that holds the path of the turn's servers.
+const SERVERS_FILE: &str = "LONGHAUL_MCP_FILE";
 /// The default address of its models.
 const ADDRESS: &str = "https://generativelanguage.googleapis.com";
 /// Its settings in our home folder.
@@ -108,6 +118,28 @@ impl Agent for Gemini {
     }
 }
 
+/// The MCP servers of the turn, as an extension in our home folder. Turns with the same servers share it: the file of a
+/// turn comes through a variable. Other extensions there belong to other turns.
+fn extend(command: &mut Command, setup: &AgentSetup, turn: &Turn, home: &Path) -> Result<(), UnsupportedTurn> {
+    mcp::write(setup, turn)?;
+    let servers = json!(servers::listed(setup, turn, &format!("${SERVERS_FILE}"), |_| Json::Null));
+    let name = if turn.mcp.is_empty() { "none".to_owned() } else { format!("longhaul-{}", hash(&servers.to_string())) };
+    command.option("--extensions", &name);
+    if turn.mcp.is_empty() {
+        return Ok(());
+    }
+    let extension = json!({"name": name, "version": "1.0.0", "mcpServers": servers}).to_string();
+    written::file(&home.join(".gemini/extensions").join(&name), "gemini-extension.json", &extension)?;
+    command.set(SERVERS_FILE, &mcp::file(turn).to_string_lossy());
+    Ok(())
+}
+
+/// FNV-1a: any hash is good enough for a name.
+fn hash(text: &str) -> String {
+    let mix = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
+}
+
 fn surround(
     command: &mut Command,
     found: &InstalledAgent,
@@ -119,7 +151,7 @@ fn surround(
     command.set("GEMINI_CLI_TRUST_WORKSPACE", if turn.trusted { "true" } else { "false" });
     match payer::of(PROGRAM.name, found, setup)? {
         Payer::Login => by_login(command, setup, turn),
-        Payer::Key => by_key(command, setup),
+        Payer::Key => by_key(command, setup, turn),
     }
 }
 
@@ -131,14 +163,27 @@ fn by_login(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<()
                 .to_owned(),
         ));
     }
+    if !turn.mcp.is_empty() {
+        return Err(UnsupportedTurn(
+            "`gemini` with its own login cannot be given MCP servers; use `auth: key`, or leave `mcp` out".to_owned(),
+        ));
+    }
     command.keep("GEMINI_CLI_HOME");
     command.keep("GOOGLE_CLOUD_PROJECT");
     Ok(())
 }
 
-fn by_key(command: &mut Command, setup: &AgentSetup) -> Result<(), UnsupportedTurn> {
+fn by_key(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), UnsupportedTurn> {
     let home = setup.home.join("gemini");
     written::file(&home, ".gemini/settings.json", SETTINGS)?;
+    if !turn.mcp.is_empty() && !turn.trusted {
+        return Err(UnsupportedTurn(
+            "`gemini` starts MCP servers only in workspaces that are trusted; trust this one with `longhaul trust`, or leave \
+             `mcp` out"
+                .to_owned(),
+        ));
+    }
+    extend(command, setup, turn, &home)?;
     command.set("GEMINI_CLI_HOME", &home.to_string_lossy());
     command.set("GOOGLE_GEMINI_BASE_URL", setup.base_url.as_deref().map_or(ADDRESS, without_version));
     payer::hand_key(command, setup, KEYS[0]);

@@ -22,6 +22,7 @@ use crate::contract::{
     Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Reader, Turn, TurnSession,
     UnsupportedTurn,
 };
+use crate::mcp;
 
 /// opencode as an agent.
 pub(super) struct Opencode;
@@ -40,6 +41,8 @@ const CAN: Abilities = Abilities {
     budget: false,
     read_only: true,
     tools: true,
+    mcp: true,
+    mcp_only: false,
     system: false,
     images: true,
     cost: true,
@@ -106,6 +109,7 @@ impl Agent for Opencode {
             command.switch(&CLOSED, "1");
         }
         pay(&mut command, found, setup, model)?;
+        mcp::write(setup, turn)?;
         command.set("OPENCODE_CONFIG_CONTENT", &config::of(setup, turn, model).to_string());
         command.finish(found, setup, prompt_text::text(turn, CAN).into_bytes())
     }

@@ -17,10 +17,10 @@ use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     AgentCapabilities, CancelNotification, ClientCapabilities, FileSystemCapabilities, Implementation,
-    InitializeRequest, LoadSessionRequest, NewSessionRequest, PromptRequest, ReadTextFileRequest, ReadTextFileResponse,
-    RequestPermissionRequest, ResumeSessionRequest, SessionConfigKind, SessionConfigOption,
-    SessionConfigOptionCategory, SessionConfigSelectOptions, SessionNotification, SetSessionConfigOptionRequest,
-    WriteTextFileRequest, WriteTextFileResponse,
+    InitializeRequest, LoadSessionRequest, McpServer, McpServerStdio, NewSessionRequest, PromptRequest,
+    ReadTextFileRequest, ReadTextFileResponse, RequestPermissionRequest, ResumeSessionRequest, SessionConfigKind,
+    SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOptions, SessionNotification,
+    SetSessionConfigOptionRequest, WriteTextFileRequest, WriteTextFileResponse,
 };
 use agent_client_protocol::{Agent, ByteStreams, Client, Error, UntypedMessage};
 use longhaul_core::Json;
@@ -31,6 +31,7 @@ use super::ask::Program;
 use super::lines::Lines;
 use super::workspace::Workspace;
 use crate::contract::{AgentTrouble, Ending, Errand, Permission, TranscriptEntry, Turn, TurnSession};
+use crate::tool::ToolTransport;
 use child::Child;
 use reports::Reports;
 
@@ -73,6 +74,7 @@ async fn converse(job: Job<'_>, pipes: child::Pipes, reports: &Arc<Reports>) -> 
     let (told, asked) = (Arc::clone(reports), Arc::clone(reports));
     let (reads, writes) = (Arc::clone(&workspace), Arc::clone(&workspace));
     let cancel = job.cancel.clone();
+    let named = job.turn.mcp.clone();
     let connected = Client
         .v1()
         .name("longhaul")
@@ -85,7 +87,8 @@ async fn converse(job: Job<'_>, pipes: child::Pipes, reports: &Arc<Reports>) -> 
         )
         .on_receive_request(
             async move |request: RequestPermissionRequest, responder, _| {
-                responder.respond(permission::answer(&request, &workspace, &asked, cancel.is_cancelled()))
+                let asked = permission::Asked { request: &request, servers: &named, reports: &asked };
+                responder.respond(permission::answer(asked, &workspace, cancel.is_cancelled()))
             },
             agent_client_protocol::on_receive_request!(),
         )
@@ -146,17 +149,20 @@ impl Conversation<'_> {
         let dirs: Vec<PathBuf> = if more { turn.dirs.clone() } else { Vec::new() };
         let id = match &turn.session {
             TurnSession::New(_) => {
-                let request = NewSessionRequest::new(&turn.cwd).additional_directories(dirs);
+                let request = NewSessionRequest::new(&turn.cwd).additional_directories(dirs).mcp_servers(servers(turn));
                 let begun = self.agent.send_request(request).block_task().await.map_err(|error| told_by(&error))?;
                 return Ok((begun.session_id.to_string(), begun.config_options.unwrap_or_default()));
             }
             TurnSession::Resume { id, .. } => id,
         };
         let options = if able.session_capabilities.resume.is_some() {
-            let request = ResumeSessionRequest::new(id.clone(), &turn.cwd).additional_directories(dirs);
+            let request = ResumeSessionRequest::new(id.clone(), &turn.cwd)
+                .additional_directories(dirs)
+                .mcp_servers(servers(turn));
             self.agent.send_request(request).block_task().await.map(|resumed| resumed.config_options)
         } else if able.load_session {
-            let request = LoadSessionRequest::new(id.clone(), &turn.cwd).additional_directories(dirs);
+            let request =
+                LoadSessionRequest::new(id.clone(), &turn.cwd).additional_directories(dirs).mcp_servers(servers(turn));
             self.agent.send_request(request).block_task().await.map(|loaded| loaded.config_options)
         } else {
             return Err(AgentTrouble::named(
@@ -220,6 +226,17 @@ impl Conversation<'_> {
         }
         trouble
     }
+}
+
+/// The MCP servers of the turn. The driver has made programs of all of them.
+fn servers(turn: &Turn) -> Vec<McpServer> {
+    let program = |server: &crate::mcp::McpServer| match &server.transport {
+        ToolTransport::Program { command, args, .. } => {
+            Some(McpServer::Stdio(McpServerStdio::new(server.name.clone(), command.as_str()).args(args.clone())))
+        }
+        ToolTransport::Address { .. } => None,
+    };
+    turn.mcp.iter().filter_map(program).collect()
 }
 
 fn capabilities(permission: Permission) -> ClientCapabilities {

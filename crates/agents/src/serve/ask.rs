@@ -38,6 +38,9 @@ pub(crate) struct Endpoint {
     pub(crate) rounds_max: u32,
     /// The most tokens of one reply.
     pub(crate) output_tokens_max: Option<u64>,
+    /// Whether it is the service that made the API, which can do everything that the API describes.
+    #[serde(default)]
+    pub(crate) is_usual: bool,
 }
 
 /// A program to start.

@@ -16,6 +16,9 @@ use crate::redact::Redaction;
 /// Streamed text is printed line by line, or when this much has arrived.
 const TEXT_BYTES: usize = 200;
 const ALIVE: Duration = Duration::from_secs(1);
+/// Streamed reasoning is printed when this much has arrived, or after this time.
+const THOUGHT_BYTES: usize = 2_000;
+const THOUGHT: Duration = Duration::from_secs(20);
 /// Shorter secrets would match ordinary text.
 const SECRET_BYTES_MIN: usize = 8;
 
@@ -45,12 +48,22 @@ struct Inner {
     /// Whether the next piece continues a started text.
     is_begun: bool,
     alive: Option<Instant>,
+    thought: String,
+    thought_at: Option<Instant>,
 }
 
 impl Lines {
     pub(crate) fn new(out: impl Write + Send + 'static, cancel: CancellationToken) -> Self {
         let (out, secrets) = (Box::new(out), Redaction::default());
-        let inner = Inner { out, secrets, text: String::new(), is_begun: false, alive: None };
+        let inner = Inner {
+            out,
+            secrets,
+            text: String::new(),
+            is_begun: false,
+            alive: None,
+            thought: String::new(),
+            thought_at: None,
+        };
         Self { inner: Mutex::new(inner), cancel }
     }
 
@@ -63,12 +76,14 @@ impl Lines {
     }
 
     pub(crate) fn entry(&self, entry: TranscriptEntry) {
+        self.end_thought();
         self.end_text();
         self.write(&mut self.lock(), &Line::Entry(entry));
     }
 
     /// Adds a piece of the agent's text.
     pub(crate) fn text(&self, piece: &str) {
+        self.end_thought();
         let mut inner = self.lock();
         inner.text.push_str(piece);
         let whole = inner.text.rfind('\n').map_or(0, |at| at + 1);
@@ -83,6 +98,28 @@ impl Lines {
         let mut inner = self.lock();
         self.flush_text(&mut inner);
         inner.is_begun = false;
+    }
+
+    /// Adds a piece of the agent's reasoning. It is printed from time to time, as a sign of life.
+    pub(crate) fn thought(&self, piece: &str) {
+        let mut inner = self.lock();
+        inner.thought.push_str(piece);
+        let since = *inner.thought_at.get_or_insert_with(Instant::now);
+        if inner.thought.len() >= THOUGHT_BYTES || since.elapsed() >= THOUGHT {
+            self.flush_thought(&mut inner);
+        }
+    }
+
+    fn end_thought(&self) {
+        self.flush_thought(&mut self.lock());
+    }
+
+    fn flush_thought(&self, inner: &mut Inner) {
+        inner.thought_at = None;
+        let text = std::mem::take(&mut inner.thought);
+        if !text.is_empty() {
+            self.write(inner, &Line::Entry(TranscriptEntry::Thinking { text }));
+        }
     }
 
     /// Prints a sign of life, at most once a second.

@@ -6,6 +6,7 @@
 //! **Invariant:** a call is recorded before its tool runs, and its result before anything else happens.
 
 mod compact;
+mod facts;
 mod http;
 mod message;
 mod prompt;
@@ -15,6 +16,7 @@ mod session;
 mod sse;
 mod trouble;
 mod wire;
+mod written;
 
 use std::path::Path;
 
@@ -25,6 +27,8 @@ use super::ask::Endpoint;
 use super::lines::Lines;
 use super::tools::{self, Toolbox};
 use crate::contract::{self, AgentTrouble, Ending, Errand, Meter, TranscriptEntry, Turn};
+use facts::Sent;
+pub use facts::{Facts, KnownEndpoint, LimitName, known_endpoints};
 use http::Client;
 pub(crate) use http::is_near;
 use message::Reply;
@@ -69,7 +73,15 @@ struct Talk<'a> {
     /// The answer so far.
     text: String,
     structured: Option<Json>,
+    facts: Facts,
+    /// Whether the session is known outside: nothing was done before the first reply.
+    is_announced: bool,
+    /// How often a call could not be read.
+    misread: u32,
 }
+
+/// How many requests of a round may be refused before one is understood.
+const REFUSALS_MAX: u32 = 3;
 
 impl<'a> Talk<'a> {
     fn open(job: Job<'a>) -> Result<Self, AgentTrouble> {
@@ -79,15 +91,17 @@ impl<'a> Talk<'a> {
         }
         let client = Client::new(job.endpoint, key.as_ref().map(|(_, value)| value.as_str()))?;
         let session = Session::open(job.home, &job.turn.session)?;
-        let model = Some(job.endpoint.model.clone());
-        job.lines.entry(TranscriptEntry::Session { id: id(job.turn).to_owned(), model });
         for name in tools::unknown(job.turn) {
             job.lines.notice(format!("there is no tool `{name}` here"));
         }
         let tools = Toolbox::new(job.turn, key, job.lines, job.cancel);
-        Ok(Self {
+        let facts = Facts::of(job.home, job.endpoint);
+        let mut talk = Self {
             job,
             client,
+            facts,
+            is_announced: false,
+            misread: 0,
             session,
             system: prompt::system(job.turn, !tools.offered().is_empty()),
             tools,
@@ -96,23 +110,77 @@ impl<'a> Talk<'a> {
             denied: Vec::new(),
             text: String::new(),
             structured: None,
-        })
+        };
+        if matches!(job.turn.session, contract::TurnSession::Resume { .. }) {
+            talk.announce();
+        }
+        Ok(talk)
     }
 
-    /// Sends the conversation to the model.
+    /// Sends the conversation to the model. If the server does not understand a part of the request, it is sent again
+    /// without that part, and the server's limits are remembered.
     async fn ask(&mut self, is_last: bool) -> Result<Reply, AgentTrouble> {
+        let known = self.facts;
+        let mut first = None;
+        for _ in 0..REFUSALS_MAX {
+            let (body, sent) = self.request(is_last);
+            let trouble = match self.send(&body).await {
+                Ok(reply) => {
+                    if self.facts != known {
+                        self.facts.keep(self.job.home, self.job.endpoint);
+                    }
+                    return Ok(reply);
+                }
+                Err(trouble) => trouble,
+            };
+            let Some(facts) = self.facts.after(&trouble, sent) else {
+                first.get_or_insert(trouble);
+                break;
+            };
+            self.job.lines.notice(format!("the endpoint does not understand the request: {}", trouble.message));
+            self.facts = facts;
+            first.get_or_insert(trouble);
+        }
+        self.facts = known;
+        Err(first.unwrap_or_else(trouble::empty))
+    }
+
+    /// The body of a request, and its parts that not every server understands.
+    ///
+    /// A schema makes many servers answer with JSON at once, without tools. So there are no tools in a request with a
+    /// schema, unless the service can do both; the schema comes with the last request.
+    fn request(&self, is_last: bool) -> (Json, Sent) {
         let endpoint = self.job.endpoint;
+        let by_tool = endpoint.wire.answers_by_tool();
+        let (tools, facts) = (self.tools.offered(), self.facts);
+        let with_format = !by_tool && facts.json_schema != Some(false) && (is_last || self.is_together());
+        let schema = self.shape.as_ref().filter(|_| by_tool || with_format).map(Shape::schema);
+        let (limit, is_alone) = (facts.limit(endpoint), schema.is_some() && !by_tool && !endpoint.is_usual);
         let body = endpoint.wire.body(&Request {
             model: &endpoint.model,
             system: &self.system,
             effort: self.job.turn.effort.as_deref(),
             messages: self.session.messages(),
-            tools: self.tools.offered(),
-            schema: self.shape.as_ref().map(Shape::schema),
+            tools: if is_alone { &[] } else { tools },
+            schema,
             is_last,
-            output_tokens_max: endpoint.output_tokens_max,
+            limit,
         });
-        self.send(&body).await
+        let own_limit = limit.is_some() && endpoint.output_tokens_max.is_none();
+        (body, Sent { format: schema.is_some() && !by_tool, own_limit })
+    }
+
+    /// Whether a request may have tools and a schema: the service can do both, or there are no tools.
+    fn is_together(&self) -> bool {
+        self.job.endpoint.is_usual || self.tools.offered().is_empty()
+    }
+
+    /// Reports the session, before something of it is worth continuing.
+    fn announce(&mut self) {
+        if !std::mem::replace(&mut self.is_announced, true) {
+            let model = Some(self.job.endpoint.model.clone());
+            self.job.lines.entry(TranscriptEntry::Session { id: id(self.job.turn).to_owned(), model });
+        }
     }
 
     async fn send(&mut self, body: &Json) -> Result<Reply, AgentTrouble> {
@@ -120,6 +188,7 @@ impl<'a> Talk<'a> {
         let mut say = |piece: Piece<'_>| match piece {
             Piece::Text(text) => lines.text(text),
             Piece::TextEnd => lines.end_text(),
+            Piece::Thought(text) => lines.thought(text),
             Piece::Thinking(text) if !text.is_empty() => {
                 lines.entry(TranscriptEntry::Thinking { text: text.to_owned() })
             }
@@ -144,7 +213,7 @@ impl<'a> Talk<'a> {
         Ending {
             text: self.text,
             structured: self.structured,
-            session: Some(id(self.job.turn).to_owned()),
+            session: self.is_announced.then(|| id(self.job.turn).to_owned()),
             used: Some(self.used),
             denied: self.denied,
             trouble,

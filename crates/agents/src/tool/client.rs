@@ -109,7 +109,7 @@ fn unfriendly(class: ErrorClass, error: &ClientInitializeError) -> Failure {
     Failure::new(class, format!("the tool server cannot be talked to: {error}"))
 }
 
-fn headers_of(headers: &IndexMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+pub(crate) fn headers_of(headers: &IndexMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let read = |(name, value): (&String, &String)| {
         let key: HeaderName = name.parse().map_err(|_| format!("`{name}` cannot be the name of a header"))?;
         let value =

@@ -75,6 +75,8 @@ impl Bench {
             schema: None,
             permission: Permission::Edit,
             tools: None,
+            mcp: Vec::new(),
+            mcp_only: false,
             dirs: Vec::new(),
             budget_usd: None,
             cwd: self.path("space"),

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
 use longhaul_agents::contract::{
     AgentAuth, AgentSetup, Errand, InstalledAgent, Invocation, Meter, Permission, Turn, TurnSession,
 };
 use longhaul_agents::drivers;
+use longhaul_agents::mcp::McpServer;
+use longhaul_agents::tool::ToolTransport;
 use serde_json::json;
 
 use super::{found, snapshot, turn};
@@ -20,6 +23,21 @@ struct Case {
 
 fn resumed() -> TurnSession {
     TurnSession::Resume { id: "01a1de04-5c04-79c1-9d25-d9fb5c7be32f".to_owned(), before: Meter::default() }
+}
+
+const SECRET: &str = "s3cr3t-of-a-server";
+
+/// A server that is a program, with two allowed tools, and one behind an address.
+fn servers() -> Vec<McpServer> {
+    let env = IndexMap::from([("TOKEN".to_owned(), SECRET.to_owned())]);
+    let program = ToolTransport::Program { command: "hub".to_owned(), args: vec!["stdio".to_owned()], env };
+    let headers = IndexMap::from([("Authorization".to_owned(), format!("Bearer {SECRET}"))]);
+    let address = ToolTransport::Address { url: "https://docs.example.com/mcp".to_owned(), headers };
+    let tools = Some(vec!["list".to_owned(), "show".to_owned()]);
+    vec![
+        McpServer { name: "hub".to_owned(), transport: program, tools },
+        McpServer { name: "docs".to_owned(), transport: address, tools: None },
+    ]
 }
 
 fn cases(folder: &Path) -> Vec<Case> {
@@ -54,6 +72,20 @@ fn cases(folder: &Path) -> Vec<Case> {
         case("tools, looking only", &|c| {
             c.turn.permission = Permission::ReadOnly;
             c.turn.tools = Some(vec!["Read".to_owned(), "Write".to_owned()]);
+        }),
+        case("MCP servers, by key", &|c| {
+            (c.setup.auth, c.setup.launcher) = (AgentAuth::Key, PathBuf::from("/opt/longhaul"));
+            c.turn.mcp = servers();
+        }),
+        case("MCP servers only, by key, looking only", &|c| {
+            (c.setup.auth, c.setup.launcher) = (AgentAuth::Key, PathBuf::from("/opt/longhaul"));
+            (c.turn.mcp, c.turn.mcp_only, c.turn.permission) = (servers(), true, Permission::ReadOnly);
+        }),
+        case("MCP servers in a workspace that is not trusted, by key", &|c| {
+            (c.setup.auth, c.turn.trusted, c.turn.mcp) = (AgentAuth::Key, false, servers());
+        }),
+        case("a server with a bad name", &|c| {
+            c.turn.mcp = vec![McpServer { name: "a.b".to_owned(), ..servers().remove(0) }];
         }),
         case("further folders and a budget", &|c| {
             (c.turn.dirs, c.turn.budget_usd) = (vec![PathBuf::from("/more")], Some(1.5))
@@ -210,5 +242,27 @@ fn permissions_are_skipped_only_inside_a_sandbox() {
                 assert!(!skips || (sandboxed && permission == Permission::Full), "{} {permission:?}", agent.name());
             }
         }
+    }
+}
+
+/// Only the private file of a turn has the secrets of its servers.
+#[test]
+fn the_secrets_of_servers_are_in_no_argument_and_no_variable() {
+    use std::os::unix::fs::PermissionsExt;
+    for agent in ["claude", "codex", "copilot", "gemini", "opencode", "acp"] {
+        let folder = tempfile::tempdir().unwrap();
+        let case = cases(folder.path()).into_iter().find(|case| case.title == "MCP servers, by key").unwrap();
+        let setup = AgentSetup { program: Some(PathBuf::from("/bin/true")), ..case.setup };
+        let made = drivers::by_name(agent).unwrap().invoke(&case.found, &setup, &case.turn).unwrap();
+        assert!(!format!("{made:?}").contains(SECRET), "{agent}: {made:?}");
+        let stdin = String::from_utf8_lossy(&made.stdin);
+        assert!(!stdin.contains(SECRET), "{agent}: {stdin}");
+        let file = case.turn.scratch.join("mcp.json");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{agent}");
+        let holding: Vec<String> =
+            left(folder.path()).lines().filter(|line| line.contains(SECRET)).map(str::to_owned).collect();
+        assert_eq!(holding.len(), 1, "{agent}: {holding:?}");
+        longhaul_agents::mcp::forget(&case.turn.scratch);
+        assert!(!file.exists(), "{agent}");
     }
 }

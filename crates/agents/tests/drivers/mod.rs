@@ -24,6 +24,8 @@ fn turn(scratch: &Path) -> Turn {
         schema: None,
         permission: Permission::Edit,
         tools: None,
+        mcp: Vec::new(),
+        mcp_only: false,
         dirs: Vec::new(),
         budget_usd: None,
         cwd: PathBuf::from("/work/space"),

@@ -121,6 +121,8 @@ fn turn(folder: &Path) -> Turn {
         schema: None,
         permission: Permission::Edit,
         tools: None,
+        mcp: Vec::new(),
+        mcp_only: false,
         dirs: Vec::new(),
         budget_usd: None,
         cwd: folder.join("work"),

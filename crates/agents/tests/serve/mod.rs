@@ -3,6 +3,7 @@ mod acp;
 mod bench;
 mod drivers;
 mod endpoint;
+mod local;
 mod tools;
 mod trouble;
 mod turns;

@@ -21,7 +21,7 @@ fn what_the_endpoint_says_is_told_with_its_status() {
     let check = |status, headers, kind, message, expected: &str| {
         for wire in WIRES {
             let story = Bench::new(wire).take([complains(wire, status, headers, kind, message)]);
-            assert_eq!(story.outcome(), format!("= \"\" in s-1 used 0/0/0 {expected}"), "{wire:?}");
+            assert_eq!(story.outcome(), format!("= \"\" used 0/0/0 {expected}"), "{wire:?}");
             assert_eq!(story.exit.code, Some(1));
         }
     };
@@ -94,7 +94,7 @@ fn a_stream_that_breaks_off_is_no_answer() {
         for answer in [Answer::Cut(half.to_owned()), Answer::Stream(half[..half.rfind("data:").unwrap()].to_owned())] {
             let bench = Bench::new(wire);
             let story = bench.take([answer]);
-            assert!(story.outcome().starts_with("= \"\" in s-1 used 0/0/0 code stream_cut"), "{}", story.outcome());
+            assert!(story.outcome().starts_with("= \"\" used 0/0/0 code stream_cut"), "{}", story.outcome());
             // Nothing of it is part of the conversation, and the prompt is not sent twice.
             bench.take([wire.says("whole")]);
             assert_eq!(bench.told(1), "user: do it");
@@ -107,7 +107,7 @@ fn errors_come_inside_streams_too() {
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}, "message": "busy"});
     for wire in WIRES {
         let story = Bench::new(wire).take([Answer::Stream(format!("data: {error}\n\n"))]);
-        let expected = "= \"\" in s-1 used 0/0/0 status 529 code overloaded_error because \"busy\"";
+        let expected = "= \"\" used 0/0/0 status 529 code overloaded_error because \"busy\"";
         assert_eq!(story.outcome(), expected, "{wire:?}");
     }
     let story = Bench::new(Wire::Chat).take([Answer::Stream("data: <html>\n\n".to_owned())]);

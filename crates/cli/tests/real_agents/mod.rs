@@ -8,5 +8,6 @@ mod editor;
 mod failures;
 mod interruptions;
 mod limits;
+mod mcp;
 mod project;
 mod spending;

@@ -161,6 +161,12 @@ impl Project {
         }
     }
 
+    /// The files of the project that contain a text.
+    pub(crate) fn holding(&self, text: &str) -> Vec<String> {
+        let told = Command::new("grep").args(["-rlF", text]).arg(self.folder.path()).output().unwrap();
+        String::from_utf8_lossy(&told.stdout).lines().map(str::to_owned).collect()
+    }
+
     /// Waits until no process of the project is left.
     pub(crate) fn until_quiet(&self) {
         self.patiently("nobody is left", || self.processes().is_empty().then_some(()));

@@ -153,6 +153,12 @@ pub const AGENT: &[Field] = &[
         "In a run whose steps an MCP client does: the client itself does the turn, or a subagent of it.",
     ),
     field("tools", List(&Text), "Tools that it may use."),
+    field(
+        "mcp",
+        List(&Text),
+        "MCP servers of the settings whose tools it may use: `server` for all its tools, `server.tool` for one.",
+    ),
+    field("mcp_only", Bool, "Whether the MCP servers of the agent's own settings are left out."),
     field("sandbox", Choice(&["read-only", "edit", "full"]), "What it may do to the workspace."),
     field("dirs", List(&Template), "More folders that it may see."),
     field("team", List(&Object(TEAM)), "Workers whose work this agent plans and whose results it merges."),
@@ -174,6 +180,7 @@ pub const NEXT: Shape = Either(&[Id, List(&Object(ROUTE))]);
 pub const ALL: &[Field] = &[
     field("id", Id, "Unique in its body: `[A-Za-z0-9_-]{1,80}`. Made from the action if left out."),
     field("name", Text, "The name that people see instead of the id."),
+    field("was", Id, "The id that the step had before you renamed it; `longhaul retry --with` then keeps its result."),
     field("depends_on", OneOrMany(&Id), "In `steps:`: the steps that must be settled first."),
     field(
         "next",

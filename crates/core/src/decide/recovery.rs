@@ -61,7 +61,7 @@ pub(super) fn resumed(step: &Step, inst: &StepInst, now: i64, say: Option<&str>)
     scheduled(inst, action, now)
 }
 
-fn scheduled(inst: &StepInst, action: RecoveryAction, due: i64) -> Decision {
+pub(super) fn scheduled(inst: &StepInst, action: RecoveryAction, due: i64) -> Decision {
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     Decision::of([Event::RetryScheduled { path, attempt, due, recovery: Some(action) }])
 }
@@ -151,7 +151,9 @@ impl FailedTurn<'_> {
     }
 
     fn pause(&self) -> Option<(RecoveryAction, i64)> {
-        if self.step().retry.as_ref().is_some_and(|retry| !covers(retry, self.error.class)) {
+        // A `retry` without a list gives only other numbers.
+        let named = |retry: &&Retry| !retry.on.is_empty() || self.rules.per_turn;
+        if self.step().retry.as_ref().filter(named).is_some_and(|retry| !covers(retry, self.error.class)) {
             return None;
         }
         let tries = self.recovery().pauses;

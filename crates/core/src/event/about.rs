@@ -24,6 +24,7 @@ impl Event {
             | Self::AttemptReleased { path, attempt }
             | Self::AttemptAdopted { path, attempt }
             | Self::AttemptDelayed { path, attempt, .. }
+            | Self::ToolDenied { path, attempt, .. }
             | Self::AttemptSucceeded { path, attempt, .. }
             | Self::AttemptFailed { path, attempt, .. }
             | Self::AttemptStopped { path, attempt, .. }
@@ -42,12 +43,14 @@ impl Event {
             | Self::QuestionAsked { path, .. }
             | Self::Answered { path, .. }
             | Self::Approved { path, .. }
+            | Self::HintGiven { path, .. }
             | Self::Consented { path, .. }
             | Self::WaitStarted { path, .. }
             | Self::StepEnded { path, .. }
             | Self::Routed { path, .. }
             | Self::Rewound { path, .. }
             | Self::UnitStopped { path, .. }
+            | Self::ResultKept { path, .. }
             | Self::LimitReached { path: Some(path), .. } => EventSubject::Step(path),
             Self::TimerFired { timer } => timer.path().map_or(EventSubject::Run, EventSubject::Step),
             Self::RunStarted(_)
@@ -55,6 +58,7 @@ impl Event {
             | Self::HostMissed { .. }
             | Self::HostSeen { .. }
             | Self::HostLeft { .. }
+            | Self::BudgetChanged { .. }
             | Self::ConsentRevoked { .. }
             | Self::Signalled { .. }
             | Self::LimitReached { path: None, .. }
@@ -63,7 +67,10 @@ impl Event {
             | Self::CancelRequested { .. }
             | Self::Paused { .. }
             | Self::Unpaused { .. }
+            | Self::RunStopped { .. }
+            | Self::RunResumed { .. }
             | Self::Reopened { .. }
+            | Self::PlanReplaced(_)
             | Self::RunFinished { .. }
             | Self::OnFailureStarted { .. }
             | Self::Imported { .. }
@@ -108,6 +115,7 @@ impl Event {
                 | Self::AttemptStopped { .. }
                 | Self::AttemptAdopted { .. }
                 | Self::AttemptDelayed { .. }
+                | Self::ToolDenied { .. }
                 | Self::SessionSeen { .. }
                 | Self::FilesKept { .. }
                 | Self::FilesRestored { .. }

@@ -43,7 +43,24 @@ fn needs(context: &Context<'_, '_>, meant: &Meant<'_>) -> Vec<Need> {
         lacks: "cannot be kept from writing",
         remedy: "write `sandbox: edit`",
     });
-    tools.into_iter().chain(looking).collect()
+    tools.into_iter().chain(looking).chain(servers(meant)).collect()
+}
+
+fn servers(meant: &Meant<'_>) -> impl Iterator<Item = Need> {
+    let named = meant.get("mcp").filter(|node| node.items().is_some_and(|items| !items.is_empty()));
+    let given = named.map(|node| Need {
+        span: node.span,
+        can: |able| able.mcp,
+        lacks: "cannot be given MCP servers",
+        remedy: "leave `mcp` out",
+    });
+    let only = meant.get("mcp_only").filter(|node| node.as_bool() == Some(true)).map(|node| Need {
+        span: node.span,
+        can: |able| able.mcp_only,
+        lacks: "cannot leave its own MCP servers out",
+        remedy: "leave `mcp_only` out",
+    });
+    given.into_iter().chain(only)
 }
 
 /// The place that makes an agent read-only: the step, or the persona.

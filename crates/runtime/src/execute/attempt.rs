@@ -44,6 +44,7 @@ pub(crate) fn begin(
     let workflow_dir = here(shared, started, PathBuf::from(workflow_dir));
     let recovery = loaded.state.find(&start.path).and_then(|step| step.recovery.as_ref());
     let session = recovery.and_then(|recovery| recovery.session.as_ref()).map(|session| session.id.clone());
+    let denied = loaded.state.find(&start.path).filter(|_| adopted).map(|step| step.denied.clone()).unwrap_or_default();
     let is_kept = recovery.is_some_and(|recovery| recovery.kept == Some(start.attempt));
     let owner_session = started.and_then(|started| started.owner.as_ref()?.session.clone());
     let readable = Readable::of(started, &shared.options.values.env);
@@ -79,6 +80,7 @@ pub(crate) fn begin(
             adopted,
             session,
             is_kept,
+            denied,
             news,
             compat,
             owner_session,

@@ -54,6 +54,8 @@ pub(crate) struct Attempt {
     pub(crate) session: Option<String>,
     /// Whether the journal says that its files were recorded.
     pub(crate) is_kept: bool,
+    /// Denied tools of an adopted attempt that the journal has.
+    pub(crate) denied: Vec<String>,
     pub(crate) news: AttemptSender,
     /// Behaviour of another system that its workflow relies on.
     pub(crate) compat: Vec<Compat>,

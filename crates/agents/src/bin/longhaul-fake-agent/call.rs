@@ -87,6 +87,7 @@ impl Agent {
                 "--input-format",
                 "--output-format",
                 "--setting-sources",
+                "--mcp-config",
                 "--session-id",
                 "--resume",
                 "--permission-mode",
@@ -109,6 +110,7 @@ impl Agent {
                 "--allow-tool",
                 "--deny-tool",
                 "--available-tools",
+                "--additional-mcp-config",
                 "--add-dir",
                 "--model",
                 "--reasoning-effort",
@@ -122,6 +124,7 @@ impl Agent {
                 "--policy",
                 "--model",
                 "--include-directories",
+                "--extensions",
             ],
             Self::Opencode => &["--format", "--session", "--model", "--variant"],
         }

@@ -14,6 +14,9 @@ use crate::contract::{AgentTrouble, Ending, Exit, Meter, Reader, TranscriptEntry
 /// The message while it retries.
 const RECONNECTING: &str = "Reconnecting...";
 
+/// The error of a tool of a server that nobody approved.
+const UNAPPROVED: &str = "requires approval";
+
 /// The reader of a turn.
 pub(super) struct Stream {
     notes: Notes,
@@ -72,6 +75,9 @@ impl Stream {
         entries.retain(|entry| *entry != TranscriptEntry::Alive);
         if item.text("/status") == "declined" {
             entries.push(self.notes.deny(item.text("/type")));
+        } else if item.text("/error/message").contains(UNAPPROVED) {
+            let tool = format!("{}.{}", item.text("/server"), item.text("/tool"));
+            entries.push(self.notes.deny(&tool));
         }
         let text = item.word("/aggregated_output").or_else(|| item.word("/error/message")).unwrap_or_default();
         let ok = !matches!(item.text("/status"), "failed" | "declined");

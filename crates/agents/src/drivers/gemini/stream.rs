@@ -61,7 +61,11 @@ impl Stream {
         let (id, ok) = (event.text("/tool_id").to_owned(), event.text("/status") != "error");
         let name = self.running.swap_remove(&id).unwrap_or_default();
         let mut entries = Vec::new();
-        if event.text("/error/type").contains("polic") || event.text("/error/message").contains(UNCONFIRMED) {
+        // Gemini hides a tool of a server that a rule denies.
+        let is_hidden = name.starts_with("mcp_") && event.text("/error/type") == "tool_not_registered";
+        let is_denied =
+            event.text("/error/type").contains("polic") || event.text("/error/message").contains(UNCONFIRMED);
+        if is_hidden || is_denied {
             entries.push(self.notes.deny(&name));
         }
         entries.push(TranscriptEntry::ToolResult { id, ok, text: event.text("/output").to_owned() });

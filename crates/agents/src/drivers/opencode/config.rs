@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::super::command::with_version;
 use crate::contract::{AgentSetup, Permission, Turn};
+use crate::mcp::{self, McpServer};
 
 /// The name of the provider for an address from our settings.
 const PROVIDER: &str = "longhaul";
@@ -20,6 +21,9 @@ pub(super) fn model_name(setup: &AgentSetup, model: Option<&str>) -> Option<Stri
 /// The settings of a turn.
 pub(super) fn of(setup: &AgentSetup, turn: &Turn, model: Option<&str>) -> Json {
     let mut config = json!({"autoupdate": false, "share": "disabled", "permission": permission(turn)});
+    if !turn.mcp.is_empty() {
+        config["mcp"] = turn.mcp.iter().map(|server| (server.name.clone(), started(setup, turn, server))).collect();
+    }
     if let (Some(url), Some(model)) = (&setup.base_url, model) {
         let mut options = json!({"baseURL": with_version(url)});
         if let Some(key) = &setup.key_env {
@@ -33,6 +37,13 @@ pub(super) fn of(setup: &AgentSetup, turn: &Turn, model: Option<&str>) -> Json {
         config["small_model"] = format!("{PROVIDER}/{model}").into();
     }
     config
+}
+
+/// How opencode starts a server.
+fn started(setup: &AgentSetup, turn: &Turn, server: &McpServer) -> Json {
+    let entry = mcp::entry(setup, &mcp::file(turn).to_string_lossy(), server);
+    let command: Vec<String> = std::iter::once(entry.command).chain(entry.args).collect();
+    json!({"type": "local", "command": command, "enabled": true})
 }
 
 /// Rules by tool; if several match, the last one counts.
@@ -50,6 +61,12 @@ fn permission(turn: &Turn) -> Json {
     };
     for tool in named.into_iter().filter(|tool| turn.permission != Permission::ReadOnly || LOOKING.contains(tool)) {
         rules.insert(tool.to_owned(), "allow".into());
+    }
+    for server in &turn.mcp {
+        let rest = if server.tools.is_none() { "allow" } else { "deny" };
+        rules.insert(format!("{}_*", server.name), rest.into());
+        let tools = server.tools.iter().flatten();
+        rules.extend(tools.map(|tool| (format!("{}_{tool}", server.name), Json::from("allow"))));
     }
     // No person is there to answer.
     rules.insert("question".to_owned(), "deny".into());

@@ -12,7 +12,7 @@ use super::super::summary;
 use crate::contract::{Ending, Exit, Meter, Reader, TranscriptEntry};
 
 /// The errors of a tool that was denied, by a person or by a rule.
-const REFUSED: [&str; 2] = ["rejected permission", "specified a rule which prevents"];
+const REFUSED: [&str; 3] = ["rejected permission", "specified a rule which prevents", "tried to call unavailable tool"];
 
 /// The reader of a turn.
 #[derive(Default)]
@@ -51,7 +51,10 @@ impl Stream {
         let ok = part.text("/state/status") == "completed";
         self.notes.ending.at_least |= !part.text("/state/metadata/parentSessionId").is_empty();
         let text = if ok { part.text("/state/output") } else { error }.to_owned();
-        let denied = REFUSED.iter().any(|words| error.contains(words)).then(|| self.notes.deny(&name));
+        // opencode turns a call of a hidden tool into a call of `invalid`.
+        let hidden = part.word("/state/input/tool").filter(|_| name == "invalid");
+        let is_denied = hidden.is_some() || REFUSED.iter().any(|words| error.contains(words));
+        let denied = is_denied.then(|| self.notes.deny(hidden.as_deref().unwrap_or(&name)));
         let call = TranscriptEntry::ToolCall { id: id.clone(), name, summary: summary::of(&input), input };
         [Some(call), denied, Some(TranscriptEntry::ToolResult { id, ok, text })].into_iter().flatten().collect()
     }

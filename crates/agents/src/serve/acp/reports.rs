@@ -214,6 +214,10 @@ impl Call {
         }
     }
 
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+
     fn has_input(&self) -> bool {
         self.input.as_object().is_some_and(|members| !members.is_empty())
     }

@@ -22,9 +22,11 @@ const OPENING: &str = "What happened before, in the notes of whoever did it:";
 impl Talk<'_> {
     /// Shortens the conversation, and returns whether it is shorter now.
     pub(super) async fn compact(&mut self) -> Result<bool, AgentTrouble> {
-        if self.session.messages().is_empty() {
+        // The prompts alone cannot become shorter.
+        if !self.session.messages().iter().any(|message| matches!(message, Message::Assistant { .. })) {
             return Ok(false);
         }
+        self.announce();
         let endpoint = self.job.endpoint;
         let asked = [Message::user(format!("{}\n\n{TASK}", story(self.session.messages())))];
         let body = endpoint.wire.body(&Request {
@@ -35,9 +37,12 @@ impl Talk<'_> {
             tools: &[],
             schema: None,
             is_last: false,
-            output_tokens_max: endpoint.output_tokens_max,
+            limit: self.facts.limit(endpoint),
         });
         let reply = self.send(&body).await.map_err(failed)?;
+        if reply.stop == message::Stop::Cut {
+            return Err(failed(trouble::too_long()));
+        }
         let notes = message::text(&reply.parts);
         if notes.trim().is_empty() {
             return Err(failed(trouble::empty()));

@@ -20,6 +20,7 @@ const CONNECT: Duration = Duration::from_secs(30);
 /// The longest silence. A small machine may think for minutes about a long prompt.
 const SILENCE: Duration = Duration::from_secs(900);
 const ERROR_BYTES_MAX: usize = 64 << 10;
+const ANSWER_BYTES_MAX: usize = 64 << 20;
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Asks one endpoint.
@@ -56,7 +57,15 @@ impl Client {
             return Err(refused(response).await);
         }
         let mut events = Events::default();
+        let mut start = Vec::new();
         while let Some(bytes) = response.chunk().await.map_err(|error| broken(&error))? {
+            // Some servers send an error, or the whole answer, in one piece.
+            if start.iter().all(u8::is_ascii_whitespace) {
+                start.extend_from_slice(&bytes);
+                if is_whole(&start) {
+                    return self.whole(start, response, reading, say).await;
+                }
+            }
             for data in events.push(&bytes).ok_or_else(malformed)? {
                 take(&data, reading.as_mut(), say)?;
             }
@@ -64,6 +73,36 @@ impl Client {
         if let Some(data) = events.finish() {
             take(&data, reading.as_mut(), say)?;
         }
+        reading.finish()
+    }
+
+    /// Reads an answer that is not a stream.
+    async fn whole(
+        &self,
+        mut body: Vec<u8>,
+        mut response: Response,
+        mut reading: Box<dyn Reading>,
+        say: &mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> Result<Reply, AgentTrouble> {
+        while let Some(bytes) = response.chunk().await.map_err(|error| broken(&error))? {
+            body.extend_from_slice(&bytes);
+            if body.len() > ANSWER_BYTES_MAX {
+                return Err(malformed());
+            }
+        }
+        let text = String::from_utf8_lossy(&body);
+        let answer: Json = serde_json::from_str(&text).unwrap_or_default();
+        let events = self.wire.events_of(&answer);
+        if events.is_empty() {
+            let told = trouble::told(None, &text);
+            // Without a class of its own it may work later.
+            return Err(if told.status.is_some() {
+                told
+            } else {
+                AgentTrouble { message: told.message, ..malformed() }
+            });
+        }
+        events.iter().try_for_each(|event| reading.event(event, say))?;
         reading.finish()
     }
 
@@ -82,6 +121,11 @@ impl Client {
         let code = if error.is_timeout() { "timeout" } else { "unreachable" };
         AgentTrouble::named(code, format!("`{}` cannot be reached: {}", self.address, chain(error)))
     }
+}
+
+/// Whether a body starts like JSON or a page, and not like a stream of events.
+fn is_whole(start: &[u8]) -> bool {
+    matches!(start.trim_ascii_start().first(), Some(b'{' | b'[' | b'<'))
 }
 
 fn take(data: &str, reading: &mut dyn Reading, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), AgentTrouble> {

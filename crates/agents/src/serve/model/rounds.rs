@@ -3,7 +3,9 @@
 use longhaul_core::Json;
 
 use super::message::{self, Answered, Call, Message, Part, Reply, Stop};
+use super::written::{self, Written};
 use super::{Talk, trouble};
+use crate::answer;
 use crate::contract::{AgentTrouble, TranscriptEntry};
 use crate::drivers::summary;
 use crate::serve::model::wire::ANSWER;
@@ -13,6 +15,10 @@ use crate::serve::tools::Said;
 const CUTS_MAX: usize = 3;
 const GO_ON: &str = "You were cut off. Continue exactly where you stopped.";
 const BY_TOOL: &str = "Give your result with the tool `answer` now.";
+/// How often a call may be unreadable.
+const MISREAD_MAX: u32 = 2;
+const AS_CALL: &str = "You wrote a tool call as text, and it cannot be read. Call the tool in the way that your tools \
+are called, or answer without it.";
 const AS_JSON: &str = "Give your result now, as JSON in the form that is asked for, and nothing else.";
 
 /// What to do after a reply.
@@ -28,7 +34,7 @@ enum Next {
 impl Talk<'_> {
     /// Works on the prompt until there is an answer.
     pub(super) async fn work(&mut self) -> Result<(), AgentTrouble> {
-        self.session.ask(&self.job.turn.prompt)?;
+        self.session.ask(&self.prompt())?;
         let mut is_last = false;
         let mut cuts = 0;
         for _ in 0..self.job.endpoint.rounds_max {
@@ -47,13 +53,29 @@ impl Talk<'_> {
         ))
     }
 
+    /// The prompt, with the schema if no part of the first request has it.
+    fn prompt(&self) -> String {
+        let prompt = &self.job.turn.prompt;
+        let is_told = self.job.endpoint.wire.answers_by_tool() || self.job.endpoint.is_usual;
+        match self.job.turn.schema.as_ref().filter(|_| !is_told).map(answer::instructions) {
+            Some(told) => format!("{prompt}\n\n{told}"),
+            None => prompt.clone(),
+        }
+    }
+
     async fn take(&mut self, reply: Reply, is_last: bool, cuts: usize) -> Result<Next, AgentTrouble> {
         match reply.stop {
             Stop::Refused(why) => return Err(trouble::refused(&why)),
             Stop::Full => return Err(trouble::overflow("the answer did not fit into the context of the model")),
             Stop::Done | Stop::Cut | Stop::Paused => {}
         }
-        let parts = self.tidied(reply.parts, reply.stop == Stop::Cut);
+        self.announce();
+        let parts = match self.written(&reply.parts, is_last) {
+            Written::Nothing => reply.parts,
+            Written::Unreadable => return self.unreadable(reply.parts),
+            Written::Calls(calls, before) => with_calls(calls, before),
+        };
+        let parts = self.tidied(parts, reply.stop == Stop::Cut);
         let calls: Vec<Call> = message::calls(&parts).into_iter().cloned().collect();
         let text = message::text(&parts);
         if !parts.is_empty() {
@@ -71,6 +93,27 @@ impl Talk<'_> {
         }
     }
 
+    /// The calls that the model wrote as text, if it made no real ones.
+    fn written(&self, parts: &[Part], is_last: bool) -> Written {
+        let offered = self.tools.offered();
+        if is_last || offered.is_empty() || !message::calls(parts).is_empty() {
+            return Written::Nothing;
+        }
+        written::calls(&message::text(parts), |name| offered.iter().any(|tool| tool.name == name))
+    }
+
+    /// Asks again for a call that cannot be read.
+    fn unreadable(&mut self, parts: Vec<Part>) -> Result<Next, AgentTrouble> {
+        self.misread += 1;
+        if self.misread > MISREAD_MAX {
+            return Err(trouble::misread());
+        }
+        self.job.lines.notice("it wrote a tool call as text that cannot be read, and is asked again");
+        self.session.push(Message::Assistant { parts })?;
+        self.session.push(Message::user(AS_CALL))?;
+        Ok(Next::Again)
+    }
+
     /// Drops a call that was cut off, and gives an id to a call without one.
     fn tidied(&self, parts: Vec<Part>, is_cut: bool) -> Vec<Part> {
         let is_whole = |part: &Part| !matches!(part, Part::Call(call) if is_cut && call.broken.is_some());
@@ -86,7 +129,10 @@ impl Talk<'_> {
     }
 
     fn go_on(&mut self, text: &str, cuts: usize) -> Result<Next, AgentTrouble> {
-        if self.shape.is_some() || text.is_empty() || cuts > CUTS_MAX {
+        if self.shape.is_some() {
+            return Err(trouble::cut_value());
+        }
+        if text.is_empty() || cuts > CUTS_MAX {
             return Err(trouble::too_long());
         }
         self.session.push(Message::user(GO_ON))?;
@@ -101,7 +147,7 @@ impl Talk<'_> {
             self.structured = Some(shape.unwrapped(value));
             return Ok(Next::Over);
         }
-        if is_last {
+        if is_last || (!by_tool && shape.is_in(&self.text)) {
             return Ok(Next::Over);
         }
         self.text.clear();
@@ -112,7 +158,7 @@ impl Talk<'_> {
     async fn run(&mut self, calls: &[Call], text: String) -> Result<Next, AgentTrouble> {
         for call in calls {
             let said = match &call.broken {
-                Some(_) => Said::Failed("the input is not a JSON object; send it again".to_owned()),
+                Some(input) => self.broken(call, input),
                 None if call.name == ANSWER && self.shape.is_some() => self.answered(call),
                 None => self.used_tool(call).await,
             };
@@ -130,6 +176,17 @@ impl Talk<'_> {
                 Ok(Next::Over)
             }
         }
+    }
+
+    /// A call whose input cannot be read is in the transcript too.
+    fn broken(&self, call: &Call, input: &str) -> Said {
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let input = Json::String(input.to_owned());
+        let summary = summary::of(&input);
+        self.job.lines.entry(TranscriptEntry::ToolCall { id: id.clone(), name, summary, input });
+        let text = "the input is not a JSON object; send it again".to_owned();
+        self.job.lines.entry(TranscriptEntry::ToolResult { id, ok: false, text: text.clone() });
+        Said::Failed(text)
     }
 
     fn answered(&mut self, call: &Call) -> Said {
@@ -159,4 +216,10 @@ impl Talk<'_> {
         }
         said
     }
+}
+
+/// A reply with calls that were read from its text.
+fn with_calls(calls: Vec<Call>, before: String) -> Vec<Part> {
+    let text = (!before.is_empty()).then_some(Part::Text { text: before });
+    text.into_iter().chain(calls.into_iter().map(Part::Call)).collect()
 }

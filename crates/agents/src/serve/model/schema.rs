@@ -3,6 +3,8 @@
 use longhaul_core::Json;
 use serde_json::json;
 
+use crate::answer;
+
 const MEMBER: &str = "answer";
 
 /// A schema in the form that is sent.
@@ -22,6 +24,17 @@ impl Shape {
 
     pub(super) fn schema(&self) -> &Json {
         &self.schema
+    }
+
+    /// Whether a text contains the answer, in its own form: the engine finds it there.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        if self.is_wrapped {
+            return serde_json::from_str::<Json>(text.trim()).is_ok();
+        }
+        let required = self.schema.get("required").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
+        let missing = |value: &Json| required.iter().filter_map(Json::as_str).any(|name| value.get(name).is_none());
+        let check = |value: &Json| (!value.is_object() || missing(value)).then(String::new);
+        answer::value(text, &check).is_ok()
     }
 
     /// The answer itself.

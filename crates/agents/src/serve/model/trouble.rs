@@ -7,7 +7,7 @@ use super::wire::text_at;
 use crate::contract::AgentTrouble;
 
 /// The common code for a context that is too long.
-const OVERFLOW: &str = "context_length_exceeded";
+pub(super) const OVERFLOW: &str = "context_length_exceeded";
 const MESSAGE_BYTES_MAX: usize = 2_000;
 
 /// The messages of many servers for a prompt that is too long.
@@ -40,6 +40,8 @@ pub(super) fn told(status: Option<u16>, body: &str) -> AgentTrouble {
     let json: Json = serde_json::from_str(body).unwrap_or(Json::Null);
     let error = json.get("error").filter(|error| error.is_object()).unwrap_or(&json);
     let word = text_at(error, "/code").or_else(|| text_at(error, "/type")).filter(|word| *word != "error");
+    // Some servers give every error this type; with the status of a wrong request it says nothing.
+    let word = word.filter(|word| *word != "api_error" || status.is_none_or(|status| status >= 500));
     let message = ["/message", "/error", "/detail"].iter().find_map(|name| text_at(error, name)).unwrap_or(body);
     let message = message[..message.floor_char_boundary(MESSAGE_BYTES_MAX)].trim().to_owned();
     let inside = || {
@@ -93,6 +95,19 @@ pub(super) fn overflow(message: &str) -> AgentTrouble {
 pub(super) fn too_long() -> AgentTrouble {
     let message = "the model wrote as much as it may, and was not done; ask for less at once, or allow more";
     AgentTrouble { stop: Some("max_tokens".to_owned()), ..AgentTrouble::named("max_tokens", message) }
+}
+
+/// The answer was cut off, and a part of a value is no value.
+pub(super) fn cut_value() -> AgentTrouble {
+    let message = "the answer was cut off before its end: the model wrote as much as it may; answer in fewer words";
+    AgentTrouble::named("cut_value", message)
+}
+
+/// The model writes calls that cannot be read.
+pub(super) fn misread() -> AgentTrouble {
+    let message =
+        "the model writes its tool calls as text that cannot be read; use a model or a server that supports tools";
+    AgentTrouble::named("tool_call_as_text", message)
 }
 
 /// The model returned no text.

@@ -8,6 +8,7 @@ use longhaul_core::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::facts::LimitName;
 use super::message::{Message, Part, Reply};
 use crate::contract::{AgentTrouble, Meter};
 use crate::serve::tools::Tool;
@@ -39,7 +40,8 @@ pub(super) struct Request<'a> {
     pub(super) schema: Option<&'a Json>,
     /// Whether the model must answer now, without further tools.
     pub(super) is_last: bool,
-    pub(super) output_tokens_max: Option<u64>,
+    /// The most tokens of the reply, and how the server wants that to be named.
+    pub(super) limit: Option<(LimitName, u64)>,
 }
 
 impl Request<'_> {
@@ -55,6 +57,9 @@ pub(super) enum Piece<'a> {
     Text(&'a str),
     /// The text before is complete.
     TextEnd,
+    /// A piece of reasoning.
+    Thought(&'a str),
+    /// Reasoning in one piece.
     Thinking(&'a str),
     /// A sign of life.
     Alive,
@@ -102,6 +107,15 @@ impl Wire {
             Self::Messages => Box::new(messages::Answer::new(self.author(model))),
             Self::Chat => Box::<chat::Answer>::default(),
             Self::Responses => Box::new(responses::Answer::new(self.author(model))),
+        }
+    }
+
+    /// An answer that came in one piece, as the events of a stream.
+    pub(super) fn events_of(self, answer: &Json) -> Vec<Json> {
+        match self {
+            Self::Messages => messages::events_of(answer),
+            Self::Chat => chat::events_of(answer),
+            Self::Responses => responses::events_of(answer),
         }
     }
 

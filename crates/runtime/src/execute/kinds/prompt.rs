@@ -3,6 +3,7 @@
 mod drive;
 mod keep;
 mod scripted;
+mod servers;
 mod tell;
 
 use longhaul_agents::contract::MissingAgent;

@@ -10,6 +10,7 @@ use longhaul_core::plan::ErrorClass;
 use serde_json::Map;
 
 use super::{Attempt, Done};
+pub(super) use server::usable;
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let name = attempt.text("tool").unwrap_or_default();

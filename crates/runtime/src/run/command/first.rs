@@ -62,7 +62,9 @@ fn precedes(message: &Message, event: &Event) -> bool {
         (Message::Answer { path, .. }, Event::Answered { path: of, .. }) => path == of,
         (Message::Pause { .. }, Event::Paused { .. }) => true,
         (Message::Unpause { .. }, Event::Unpaused { .. }) => true,
-        (Message::Retry { .. }, Event::Reopened { .. }) => true,
+        (Message::Stop { .. }, Event::RunStopped { .. }) => true,
+        (Message::Resume { .. }, Event::RunResumed { .. }) => true,
+        (Message::Retry { .. }, Event::Reopened { .. } | Event::PlanReplaced(_)) => true,
         (Message::Cancel { .. }, Event::CancelRequested { .. }) => true,
         _ => false,
     }

@@ -44,6 +44,7 @@ const HANDLERS: Handlers = {
   files_rebuilt: nothing,
   carry_failed: nothing,
   attempt_delayed: onlyTheServerKnows,
+  tool_denied: onlyTheServerKnows,
   imported: nothing,
   attempt_adopted: nothing,
   claimed(fold, { path, by }, at) {
@@ -106,6 +107,8 @@ const HANDLERS: Handlers = {
   },
   approved: onlyTheServerKnows,
   consented: nothing,
+  hint_given: onlyTheServerKnows,
+  budget_changed: onlyTheServerKnows,
   consent_revoked: onlyTheServerKnows,
   wait_started(fold, { path, signal }, at) {
     fold.stale = true;
@@ -154,8 +157,17 @@ const HANDLERS: Handlers = {
     fold.stale = true;
     fold.paused = false;
   },
+  run_stopped(fold) {
+    fold.stale = true;
+    fold.stopped = true;
+  },
+  run_resumed(fold) {
+    fold.stale = true;
+    fold.stopped = false;
+  },
   reopened(fold) {
     fold.stale = true;
+    fold.stopped = false;
     Object.assign(fold.head, { status: "running", ended_at: undefined, message: undefined, outputs: undefined });
   },
   run_finished(fold, { outcome, message, outputs }, at) {

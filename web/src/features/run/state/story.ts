@@ -29,6 +29,8 @@ export function story(envelope: Envelope): string {
       return `${event.path}: its files could not be sent to the remote: ${event.why}`;
     case "attempt_delayed":
       return event.why ? `${event.path} waits: ${event.why}` : `${event.path} continues`;
+    case "tool_denied":
+      return `${event.path}: its agent called the tool ${event.tool}, which it may not use, and continued without it`;
     case "imported":
       return `the run was restored from an archive${event.by ? ` by ${event.by}` : ""}`;
     case "attempt_adopted":
@@ -67,6 +69,10 @@ export function story(envelope: Envelope): string {
       return `${event.path} was approved${event.by ? ` by ${event.by}` : ""} (${event.given} of ${event.needed})${event.comment ? `: ${event.comment}` : ""}`;
     case "consented":
       return `${event.path} is allowed by ${event.rule}`;
+    case "hint_given":
+      return `${event.path} was told${event.by ? ` by ${event.by}` : ""}: ${event.text}`;
+    case "budget_changed":
+      return `limits were changed${event.by ? ` by ${event.by}` : ""}: ${changed(event.change)}`;
     case "consent_revoked":
       return `consent was revoked${event.by ? ` by ${event.by}` : ""}`;
     case "wait_started":
@@ -85,6 +91,10 @@ export function story(envelope: Envelope): string {
       return "paused: nothing new starts";
     case "unpaused":
       return "continues";
+    case "run_stopped":
+      return `stopped${event.by ? ` by ${event.by}` : ""}; no engine continues it until somebody resumes it`;
+    case "run_resumed":
+      return "resumed";
     case "reopened":
       return `starts again${event.from ? ` from ${event.from}` : ""}; finished steps are kept`;
     case "run_finished":
@@ -137,4 +147,11 @@ function said(answer: unknown): string {
   const [kind, fields] = Object.entries(answer as Record<string, { reason?: string; value?: unknown }>)[0] ?? ["", {}];
   if (kind === "deny") return fields.reason ? `no, ${fields.reason}` : "no";
   return kind === "edit" ? "yes, with another value" : JSON.stringify(fields.value);
+}
+
+/** Limits as they are from now on: `usd 5, steps 20`. */
+function changed(change: Record<string, { to?: number; by?: number }>): string {
+  const limit = ([name, { to, by }]: [string, { to?: number; by?: number }]) =>
+    name === "duration_ms" ? `duration ${duration(to ?? by ?? 0)}` : `${name} ${to ?? `+${by}`}`;
+  return Object.entries(change).map(limit).join(", ");
 }

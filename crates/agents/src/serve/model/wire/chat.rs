@@ -3,6 +3,7 @@
 use longhaul_core::Json;
 use serde_json::json;
 
+use super::super::facts::LimitName;
 use super::super::message::{self, Call, Message, Reply, Stop};
 use super::{Piece, Reading, Request, cut, is_strict, merged, set, text_at, text_part, used};
 use crate::contract::AgentTrouble;
@@ -23,8 +24,21 @@ pub(super) fn body(request: &Request<'_>) -> Json {
     set(&mut body, "tools", (!tools.is_empty()).then_some(tools));
     set(&mut body, "response_format", request.schema.map(format));
     set(&mut body, "reasoning_effort", request.effort);
-    set(&mut body, "max_completion_tokens", request.output_tokens_max);
+    if let Some((name, tokens)) = request.limit {
+        let name = if name == LimitName::MaxCompletionTokens { "max_completion_tokens" } else { "max_tokens" };
+        set(&mut body, name, Some(tokens));
+    }
     body
+}
+
+pub(super) fn events_of(answer: &Json) -> Vec<Json> {
+    let mut event = answer.clone();
+    let message = event.pointer_mut("/choices/0/message").map(Json::take).unwrap_or_default();
+    match event.pointer_mut("/choices/0") {
+        Some(choice) => choice["delta"] = message,
+        None => return Vec::new(),
+    }
+    vec![event]
 }
 
 fn format(schema: &Json) -> Json {
@@ -65,7 +79,6 @@ fn rendered_call(call: &Call) -> Json {
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     text: String,
-    thinking: String,
     refusal: String,
     calls: Vec<Begun>,
     reply: Reply,
@@ -88,8 +101,7 @@ impl Answer {
             say(Piece::Text(piece));
         }
         if let Some(piece) = text_at(delta, "/reasoning_content").or_else(|| text_at(delta, "/reasoning")) {
-            self.thinking.push_str(piece);
-            say(Piece::Alive);
+            say(Piece::Thought(piece));
         }
         self.refusal.push_str(text_at(delta, "/refusal").unwrap_or_default());
         let calls = delta.get("tool_calls").and_then(Json::as_array);

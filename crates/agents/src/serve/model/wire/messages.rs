@@ -13,7 +13,7 @@ const OUTPUT_TOKENS_MAX: u64 = 16_000;
 pub(super) fn body(request: &Request<'_>) -> Json {
     let mut body = json!({
         "model": request.model,
-        "max_tokens": request.output_tokens_max.unwrap_or(OUTPUT_TOKENS_MAX),
+        "max_tokens": request.limit.map_or(OUTPUT_TOKENS_MAX, |(_, tokens)| tokens),
         "stream": true,
         "system": [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}],
         "messages": messages(request),
@@ -78,6 +78,20 @@ fn block(request: &Request<'_>, part: &Part) -> Option<Json> {
     }
 }
 
+pub(super) fn events_of(answer: &Json) -> Vec<Json> {
+    let blocks = answer.get("content").and_then(Json::as_array);
+    let Some(blocks) = blocks else { return Vec::new() };
+    let mut events = vec![json!({"type": "message_start", "message": answer})];
+    for block in blocks {
+        events.push(json!({"type": "content_block_start", "content_block": block}));
+        events.push(json!({"type": "content_block_stop"}));
+    }
+    let usage = answer.get("usage").cloned().unwrap_or_default();
+    events.push(json!({"type": "message_delta", "usage": usage, "delta": {"stop_reason": answer["stop_reason"]}}));
+    events.push(json!({"type": "message_stop"}));
+    events
+}
+
 /// A reply that is being received.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -103,8 +117,9 @@ impl Answer {
             }
             Some("input_json_delta") => text.push_str(text_at(delta, "/partial_json").unwrap_or_default()),
             Some("thinking_delta") => {
-                text.push_str(text_at(delta, "/thinking").unwrap_or_default());
-                say(Piece::Alive);
+                let piece = text_at(delta, "/thinking").unwrap_or_default();
+                text.push_str(piece);
+                say(Piece::Thought(piece));
             }
             Some("signature_delta") => set(block, "signature", text_at(delta, "/signature")),
             _ => {}
@@ -125,7 +140,7 @@ impl Answer {
                 self.reply.parts.push(Part::Call(Call::new(owned("/id"), owned("/name"), &input)));
             }
             Some("thinking") => {
-                say(Piece::Thinking(&text));
+                let text = owned("/thinking") + &text;
                 set(&mut block, "thinking", Some(text));
                 self.keep(block);
             }

@@ -24,8 +24,16 @@ pub(super) fn body(request: &Request<'_>) -> Json {
     set(&mut body, "reasoning", request.effort.map(|effort| json!({"effort": effort})));
     // Reasoning comes back encrypted, and is sent to the model again with the next request.
     set(&mut body, "include", request.effort.map(|_| json!(["reasoning.encrypted_content"])));
-    set(&mut body, "max_output_tokens", request.output_tokens_max);
+    set(&mut body, "max_output_tokens", request.limit.map(|(_, tokens)| tokens));
     body
+}
+
+pub(super) fn events_of(answer: &Json) -> Vec<Json> {
+    let items = answer.get("output").and_then(Json::as_array);
+    let Some(items) = items else { return Vec::new() };
+    let done = |item: &Json| json!({"type": "response.output_item.done", "item": item});
+    let over = json!({"type": "response.completed", "response": answer});
+    items.iter().map(done).chain([over]).collect()
 }
 
 fn format(schema: &Json) -> Json {
@@ -64,11 +72,13 @@ pub(super) struct Answer {
     by: String,
     reply: Reply,
     is_complete: bool,
+    /// Whether its reasoning came in pieces.
+    has_thought: bool,
 }
 
 impl Answer {
     pub(super) fn new(by: String) -> Self {
-        Self { by, reply: Reply::default(), is_complete: false }
+        Self { by, reply: Reply::default(), is_complete: false, has_thought: false }
     }
 
     /// Reads a complete item.
@@ -97,8 +107,9 @@ impl Answer {
 
     /// Keeps encrypted reasoning only: the server knows nothing else of it.
     fn thoughts(&mut self, item: &Json, say: &mut dyn FnMut(Piece<'_>)) {
-        let summary = item["summary"].as_array().into_iter().flatten();
+        let summary = item["summary"].as_array().into_iter().flatten().filter(|_| !self.has_thought);
         summary.filter_map(|it| text_at(it, "/text")).for_each(|text| say(Piece::Thinking(text)));
+        self.has_thought = false;
         if text_at(item, "/encrypted_content").is_some() {
             self.reply.parts.push(Part::Kept { by: self.by.clone(), block: item.clone() });
         }
@@ -121,6 +132,10 @@ impl Reading for Answer {
     fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), AgentTrouble> {
         match event.get("type").and_then(Json::as_str) {
             Some("response.output_text.delta") => say(Piece::Text(text_at(event, "/delta").unwrap_or_default())),
+            Some("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
+                self.has_thought = true;
+                say(Piece::Thought(text_at(event, "/delta").unwrap_or_default()));
+            }
             Some("response.output_item.done") => self.item(&event["item"], say),
             Some("response.completed" | "response.incomplete") => self.end(&event["response"]),
             Some("response.failed") => {

@@ -11,15 +11,16 @@ use longhaul_agents::contract::{
     Agent, Errand, Exit, InstalledAgent, Invocation, Meter, Reader, Stopped, TranscriptEntry, Turn, TurnSession,
 };
 use longhaul_agents::machine::{Short, ShortageBackoff, patiently};
-use longhaul_agents::private;
 use longhaul_agents::redact::names_a_secret;
 use longhaul_agents::shim::{self, Attached, AttemptOutcome, Lines, Shim, Spec};
 use longhaul_agents::watch::{Advice, SilenceLimits, Watcher};
+use longhaul_agents::{mcp, private};
 use longhaul_core::event::{self, Failure};
 use longhaul_core::plan::{ErrorClass, Timeout};
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::servers;
 use super::tell::Teller;
 use crate::engine::Shared;
 use crate::execute::artifacts::Artifacts;
@@ -38,7 +39,13 @@ pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: 
         Some(Err(error)) => return unplaced(&error),
         None => return Done::unspent(ErrorClass::Failed, "stopped"),
     };
-    let turn = turn(attempt, choice, prompt, folder.join("scratch"));
+    let servers = match servers::of(attempt, choice) {
+        Ok(servers) => servers,
+        // The agent of an earlier engine has its servers already.
+        Err(_) if attempt.adopted => Vec::new(),
+        Err(message) => return Done::unusable(ErrorClass::Invalid, message),
+    };
+    let turn = Turn { mcp: servers, ..turn(attempt, choice, prompt, folder.join("scratch")) };
     let mut teller = match attempt.patiently(|| Teller::new(attempt, agent, choice, &turn, &folder)).await {
         Some(Ok(teller)) => teller,
         Some(Err(error)) => return unplaced(&error),
@@ -57,6 +64,7 @@ pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: 
             Err(done) => return *done,
         }
     };
+    mcp::forget(&turn.scratch);
     match exit {
         Ok(Some(exit)) => teller.conclude(reader.finish(&exit), &exit),
         Ok(None) => {
@@ -97,6 +105,8 @@ fn turn(attempt: &Attempt, choice: &Choice, prompt: &str, scratch: PathBuf) -> T
         schema: attempt.output.schema.clone(),
         permission: choice.permission,
         tools: texts("tools"),
+        mcp: Vec::new(),
+        mcp_only: choice.mcp_only,
         dirs: texts("dirs").unwrap_or_default().into_iter().map(|dir| cwd.join(dir)).collect(),
         budget_usd: told.usd_left.filter(|usd| *usd > 0.0),
         trusted: is_trusted(attempt, &cwd),

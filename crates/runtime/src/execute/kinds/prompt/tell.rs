@@ -1,5 +1,6 @@
 //! Reports on a turn: to the journal, to the transcript, to watchers. At the end it makes the result.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -38,7 +39,13 @@ pub(super) struct Teller<'a> {
     silence: Option<String>,
     /// Whether its answer was complete.
     is_answered: bool,
+    /// The denied tools that the journal has.
+    denied: HashSet<String>,
 }
+
+/// How many denied tools of a turn the journal gets; the transcript has all.
+const DENIED_MAX: usize = 20;
+const DENIED_CHARS_MAX: usize = 200;
 
 impl<'a> Teller<'a> {
     pub(super) fn new(
@@ -68,6 +75,7 @@ impl<'a> Teller<'a> {
             waits_for,
             silence,
             is_answered,
+            denied: attempt.denied.iter().cloned().collect(),
         })
     }
 
@@ -79,6 +87,9 @@ impl<'a> Teller<'a> {
             }
             self.is_answered |= entry == TranscriptEntry::Result;
             let entry = self.attempt.cleaned(entry);
+            if let TranscriptEntry::Denied { name } = &entry {
+                self.denied(name);
+            }
             // A sign of life is not in the transcript, and would take the number of the next entry.
             if entry == TranscriptEntry::Alive {
                 continue;
@@ -86,6 +97,15 @@ impl<'a> Teller<'a> {
             let number = self.kept;
             self.keep(&entry);
             self.attempt.show(number, entry);
+        }
+    }
+
+    /// Records a denied tool, once for each tool of the turn.
+    fn denied(&mut self, name: &str) {
+        let tool: String = name.chars().take(DENIED_CHARS_MAX).collect();
+        if self.denied.len() < DENIED_MAX && self.denied.insert(tool.clone()) {
+            let (path, attempt) = (self.attempt.start.path.clone(), self.attempt.start.attempt);
+            self.attempt.news.tell(Event::ToolDenied { path, attempt, tool });
         }
     }
 

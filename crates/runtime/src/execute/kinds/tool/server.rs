@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use longhaul_agents::process::{ProcessEnd, ProcessOutput};
-use longhaul_agents::tool::{self, TOOL_COMMAND, ToolAnswer, ToolCall};
+use longhaul_agents::tool::{self, TOOL_COMMAND, ToolAnswer, ToolCall, ToolTransport};
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done, arguments, asked, line, shown};
 use crate::execute::kinds::run::with_reason;
 use longhaul_config::tools::filled;
-use longhaul_config::trust;
+use longhaul_config::{ToolServer, trust};
 
 /// The default time limit of a call.
 const USUAL: Duration = Duration::from_secs(300);
@@ -41,6 +41,17 @@ fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(ToolCall, Vec<Strin
         let names: Vec<&str> = known.keys().map(String::as_str).chain(["longhaul", "python"]).collect();
         return Err(format!("there is no tool server `{name}`; there are: {}", names.join(", ")));
     };
+    let (server, hidden) = usable(attempt, name, configured)?;
+    let timeout = attempt.timeout(Some(USUAL)).and_then(|timeout| u64::try_from(timeout.as_millis()).ok());
+    Ok((ToolCall { server, tool: tool.to_owned(), arguments: arguments(attempt), timeout_ms: timeout }, hidden))
+}
+
+/// A configured server with its variables filled in, and the secret values among them.
+pub(in crate::execute::kinds) fn usable(
+    attempt: &Attempt,
+    name: &str,
+    configured: &ToolServer,
+) -> Result<(ToolTransport, Vec<String>), String> {
     let options = &attempt.shared.options;
     if configured.is_checkout && !trust::is_trusted(&options.workspace, &options.backends.trusted) {
         return Err(format!(
@@ -48,9 +59,7 @@ fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(ToolCall, Vec<Strin
              names, then run `longhaul trust`"
         ));
     }
-    let (server, hidden) = filled(&configured.server).map_err(|why| format!("the tool server `{name}`: {why}"))?;
-    let timeout = attempt.timeout(Some(USUAL)).and_then(|timeout| u64::try_from(timeout.as_millis()).ok());
-    Ok((ToolCall { server, tool: tool.to_owned(), arguments: arguments(attempt), timeout_ms: timeout }, hidden))
+    filled(&configured.server).map_err(|why| format!("the tool server `{name}`: {why}"))
 }
 
 fn judged(attempt: &Attempt, output: &ProcessOutput) -> Done {
