@@ -26,6 +26,7 @@ pub mod registry;
 pub mod rejection;
 pub mod replan;
 pub mod report;
+pub mod role;
 pub mod schema;
 pub mod state;
 pub mod status;

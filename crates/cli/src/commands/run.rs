@@ -124,6 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let reads_task = report.workflows.iter().any(|workflow| workflow.reads_task);
     let Ok(startable) = workflow::planned(&entry, report) else { bail!("there is nothing to run") };
+    say_who_plays(&startable.plan);
     engine_args::block_on(async {
         let engine = engine_args::open(&args.engine, &args.agents)?;
         let wanted = args.run_id.as_deref().map(parse_id).transpose()?.filter(|_| !args.fresh);
@@ -224,6 +225,15 @@ fn say_what_is_hidden(disk: &Disk, entry: &WorkflowEntry) {
     if let Some(hidden) = hidden {
         let (name, file) = (&entry.name, entry.file.display());
         ui::say(format!("`{name}` is the project's own, {file}, and not the {} one", hidden.origin.word()));
+    }
+}
+
+/// Says which roles files of the project play.
+fn say_who_plays(plan: &Plan) {
+    let played = plan.roles().into_iter().filter_map(|(role, file)| Some(format!("{role} is {}", file?)));
+    let played: Vec<String> = played.collect();
+    if !played.is_empty() {
+        ui::say(format!("Roles: {}; the others are built in", played.join(", ")));
     }
 }
 

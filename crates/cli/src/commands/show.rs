@@ -87,7 +87,7 @@ fn page(plan: &Plan, entry: &WorkflowEntry, report: &CheckReport, hidden: &[Work
     for other in hidden {
         page.push_str(&format!("  hides    {} ({})\n", plain(&disk::shown(&other.file)), other.origin.word()));
     }
-    for part in [inputs(unit), outputs(unit), limits(&unit.limits), gates(plan)] {
+    for part in [inputs(unit), outputs(unit), limits(&unit.limits), gates(plan), roles(plan)] {
         page.push_str(&part);
     }
     page.push_str(&format!("\n{}", longhaul_draw::tree(plan)));
@@ -129,6 +129,11 @@ fn limits(limits: &Limits) -> String {
 
 fn gates(plan: &Plan) -> String {
     line("gates", plan.steps.iter().filter_map(gate).collect())
+}
+
+fn roles(plan: &Plan) -> String {
+    let player = |(role, file): (String, Option<String>)| format!("{role}: {}", file.as_deref().unwrap_or("built in"));
+    line("roles", plan.roles().into_iter().map(player).collect())
 }
 
 /// A step that asks a person, described.

@@ -117,6 +117,12 @@ const GOTO: &[Field] = &[required("goto", Id, "The node to go to.")];
 /// Keys of the long form of `agent`.
 pub const AGENT: &[Field] = &[
     field("persona", Text, "The persona of the agent, by name."),
+    field(
+        "role",
+        Text,
+        "The part that it plays; an agent file of the project with this name plays it instead of the persona.",
+    ),
+    field("skills", List(&Text), "Skills whose texts it is told beside its persona."),
     field("backend", Text, "The program or model: `claude`, `codex`, `copilot`, … or a configured one."),
     field(
         "model",

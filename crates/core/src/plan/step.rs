@@ -165,6 +165,14 @@ impl Step {
         key("persona").or_else(|| key("backend")).map(str::to_owned)
     }
 
+    /// The role of its agent, and the file of the project that plays it.
+    pub fn role(&self) -> Option<(String, Option<String>)> {
+        let Form::Work(work) = &self.form else { return None };
+        let agent = work.params.get("agent")?.as_json()?;
+        let key = |key: &str| agent.get(key).and_then(Json::as_str).map(str::to_owned);
+        Some((key("role")?, key("played_by")))
+    }
+
     /// The kind of its work.
     pub(crate) fn kind_of_work(&self) -> &str {
         match &self.form {
