@@ -83,7 +83,7 @@ fn a_flood_of_questions_is_bounded_in_the_row() {
         "x".repeat(5000)
     );
     let world = after(1_000, &workflow, "");
-    let brief = brief(&world.plan, &world.state);
+    let brief = brief("r", &world.plan, &world.state);
     assert_eq!((brief.asks, brief.notifications.len()), (Some(100), 20));
     assert!(serde_json::to_string(&brief).unwrap().len() < 20_000);
 }
@@ -92,7 +92,7 @@ fn a_flood_of_questions_is_bounded_in_the_row() {
 fn the_row_of_a_run_that_is_over_has_its_outputs_in_one_line() {
     let workflow = "outputs: {a: '{{ steps.a.output }}'}\nsteps: [{id: a, run: x}]";
     let world = after(1_000, workflow, &format!("a -> ok \"{}\"", "long ".repeat(200)));
-    let outputs = brief(&world.plan, &world.state).outputs.unwrap();
+    let outputs = brief("r", &world.plan, &world.state).outputs.unwrap();
     assert!(outputs.starts_with("a: long long") && outputs.chars().count() <= 130, "{outputs}");
 }
 
