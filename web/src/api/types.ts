@@ -231,6 +231,7 @@ export interface Run {
 export interface Step {
   path: Path;
   name?: string;
+  item?: string;
   kind: string;
   status: StepStatus;
   waiting_for?: Awaited;
@@ -246,6 +247,7 @@ export interface Step {
   error?: Failure;
   agent?: { name: string; session?: string; since: number };
   rung?: string;
+  hints?: { text: string; by?: string; at: number; heard: boolean }[];
   steps?: Step[];
 }
 
