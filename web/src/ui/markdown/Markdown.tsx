@@ -29,9 +29,9 @@ function One({ block }: { block: Block }): ReactNode {
         </p>
       );
     case "heading":
-      // The page has its own headings; those of a text are below them.
+      // A text does not know the headings of the page around it. Level 2 fits below its title.
       return (
-        <p className={styles.heading} data-level={block.level} role="heading" aria-level={Math.min(block.level + 2, 6)}>
+        <p className={styles.heading} data-level={block.level} role="heading" aria-level={2}>
           <Inlines inside={block.inside} />
         </p>
       );
