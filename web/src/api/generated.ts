@@ -915,6 +915,8 @@ export interface components {
             attempts: number;
             /** @description Whether the output is the declared default and not a result. */
             defaulted?: boolean;
+            /** @description Tools that its agent called and may not use. */
+            denied?: string[];
             /**
              * Format: int64
              * @description The duration since it was reached, so far or in total.
