@@ -8,6 +8,7 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     sourcemap: false,
+    chunkSizeWarningLimit: 700,
     modulePreload: { polyfill: false },
   },
   server: {

@@ -1,14 +1,16 @@
 // Maps addresses to pages.
 
-import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { createRootRoute, createRoute, createRouter, Navigate, redirect } from "@tanstack/react-router";
+import { questionsQuery } from "./api/queries";
 import { ApprovalsPage } from "./features/approvals/ApprovalsPage";
-import { PersistedPage } from "./features/persisted/PersistedPage";
 import { type RunSearch, readRunSearch, RunPage } from "./features/run/RunPage";
 import { RunsPage } from "./features/runs/RunsPage";
 import { type Filter, readFilter } from "./features/runs/filter";
 import { WorkersPage } from "./features/workers/WorkersPage";
 import { WorkflowPage } from "./features/workflows/WorkflowPage";
 import { WorkflowsPage } from "./features/workflows/WorkflowsPage";
+import { Broken } from "./ui/Broken";
 import { NotFound } from "./ui/NotFound";
 import { Shell } from "./ui/Shell";
 
@@ -21,6 +23,13 @@ const home = createRoute({
     throw redirect({ to: "/runs" });
   },
 });
+
+const login = createRoute({ getParentRoute: () => root, path: "/login", component: LoginPage });
+
+/** The server shows this address to a browser whose token was wrong. A user who is signed in all the same goes to the runs. */
+function LoginPage() {
+  return useQuery(questionsQuery).data && <Navigate to="/runs" replace />;
+}
 
 const runs = createRoute({
   getParentRoute: () => root,
@@ -46,11 +55,11 @@ const workflow = createRoute({
 
 const approvals = createRoute({ getParentRoute: () => root, path: "/approvals", component: ApprovalsPage });
 const workers = createRoute({ getParentRoute: () => root, path: "/workers", component: WorkersPage });
-const persisted = createRoute({ getParentRoute: () => root, path: "/persisted", component: PersistedPage });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, runs, run, workflows, workflow, approvals, workers, persisted]),
+  routeTree: root.addChildren([home, login, runs, run, workflows, workflow, approvals, workers]),
   scrollRestoration: true,
+  defaultErrorComponent: Broken,
 });
 
 declare module "@tanstack/react-router" {

@@ -41,17 +41,21 @@ describe("the inbox", () => {
     await at.page.getByRole("link", { name: "Approvals, 2 open" }).click();
     const review = at.page.getByRole("article", { name: "Review: Is this what you want?" });
     await review.getByRole("button", { name: "Edit" }).click();
+    await review.getByRole("tab", { name: "JSON" }).click();
     await review.getByLabel("Your value").fill("{");
     await review.getByRole("button", { name: "Use this instead" }).click();
-    await review.getByText("This should be JSON").waitFor();
-    await review.getByLabel("Your value").fill('{"name": "waver", "parts": []}');
+    await review.getByText("This must be JSON").waitFor();
+    await review.getByLabel("Your value").fill('{"name": "waver", "parts": ["x"]}');
+    await review.getByRole("tab", { name: "Form" }).click();
+    await review.getByLabel("name").fill("greeter");
+    await review.getByRole("button", { name: "Remove parts 1" }).click();
     await review.getByText("Add a comment").click();
-    await review.getByLabel("For others to read").fill("shorter");
+    await review.getByLabel("Comment").fill("shorter");
     const asked = at.page.waitForRequest((request) => request.method() === "POST");
     await review.getByRole("button", { name: "Use this instead" }).click();
     expect((await asked).postDataJSON()).toEqual({
       path: "outline",
-      answer: { edit: { value: { name: "waver", parts: [] } } },
+      answer: { edit: { value: { name: "greeter", parts: [] } } },
       shown: expect.stringMatching(/^[0-9a-f]{64}$/),
       comment: "shorter",
     });
@@ -99,8 +103,8 @@ describe("the keyboard", () => {
     await at.page.goto(at.server.url("/runs/release-1"));
     await at.page.getByRole("tab", { name: "Steps" }).focus();
     await press("ArrowRight");
-    await at.page.getByRole("log").waitFor();
-    expect(await focused()).toBe("Log");
+    await at.page.getByRole("list", { name: "Steps over time" }).waitFor();
+    expect(await focused()).toBe("Timeline");
     await at.page.getByRole("button", { name: "Cancel" }).focus();
     await press("Enter");
     await at.page.getByRole("dialog").waitFor();
@@ -133,7 +137,6 @@ describe("a telephone", () => {
       "/workflows/release",
       "/approvals",
       "/workers",
-      "/persisted",
     ]) {
       await at.page.goto(at.server.url(path));
       await at.page.locator("main h1, main [role=list]").first().waitFor();

@@ -34,7 +34,7 @@ describe("a run", () => {
     await open();
     const say = (text: string, delta = true) =>
       at.server.control({ run: "release-1", say: { path: "plan", attempt: 1, entry: { type: "text", text, delta } } });
-    await card("plan").locator("button[aria-expanded]").click();
+    // The current step is open by itself.
     await card("plan").getByText("before I plan anything.").waitFor();
     await say("Now I", false);
     await say(" think.");
@@ -43,6 +43,27 @@ describe("a run", () => {
     await card("plan").getByText("Now I think.", { exact: true }).waitFor();
     await say(" And stop.");
     await card("plan").getByText("Now I think. And stop.", { exact: true }).waitFor();
+  });
+
+  it("shows what an agent says as Markdown, and runs nothing of it", async () => {
+    await open();
+    const text = "**Done**, see `a.ts` <img src=x onerror='window.pwned = 1'>";
+    await at.server.control({ run: "release-1", say: { path: "plan", attempt: 1, entry: { type: "text", text, delta: false } } });
+    const said = at.page.getByRole("list", { name: "What it said and did" });
+    await said.locator("strong").getByText("Done").waitFor();
+    expect(await said.locator("img").count()).toBe(0);
+    expect(await at.page.evaluate(() => "pwned" in window)).toBe(false);
+  });
+
+  it("leads from why it waits to the form that answers", async () => {
+    await open();
+    await at.server.control({ run: "release-1", commits: 1 });
+    const question = at.page.getByRole("article", { name: "Approval: Start 3 tasks for 1.4.0?" });
+    await question.waitFor();
+    await at.page.getByRole("button", { name: /go/ }).and(at.page.locator("main li button")).first().click();
+    expect(await question.evaluate((card) => card === document.activeElement)).toBe(true);
+    const box = await question.getByRole("button", { name: "Approve", exact: true }).boundingBox();
+    expect(box && box.y > 0 && box.y + box.height < 900).toBe(true);
   });
 
   it("is answered where it asks", async () => {
@@ -71,7 +92,7 @@ describe("a run", () => {
     await at.page.getByRole("button", { name: "Answer in place of the owner" }).click();
     await at.page.getByLabel("Your answer").fill("70000");
     await at.page.getByRole("button", { name: "Answer", exact: true }).click();
-    await at.page.getByText("This should be at most 65535.").waitFor();
+    await at.page.getByText("This must be at most 65535.").waitFor();
     await at.page.getByLabel("Your answer").fill("8080");
     await at.page.getByRole("button", { name: "Answer", exact: true }).click();
     await status("port", "succeeded");
@@ -130,7 +151,7 @@ describe("a run", () => {
   it("looks at one turn of a loop when asked to", async () => {
     await open("release-0");
     await card("tasks[1]/cycle[0]/check").waitFor();
-    await at.page.getByRole("group", { name: "Which item of tasks" }).getByRole("button", { name: "item 3" }).click();
+    await at.page.getByRole("group", { name: "Which item of tasks" }).getByRole("button", { name: "item 2" }).click();
     await card("tasks[2]/cycle[0]/work").waitFor();
     await card("tasks[1]/cycle[0]/check").waitFor({ state: "detached" });
     await node("check, run, succeeded").waitFor();
@@ -150,7 +171,72 @@ describe("a run", () => {
     await card("build").getByText("Raw output").click();
     await card("build").getByText("compiling").first().waitFor();
     await at.page.getByRole("button", { name: "Retry", exact: true }).click();
+    await at.page.getByRole("dialog").getByText("Agents may cost money").waitFor();
+    expect(await at.page.locator("main header [data-status=failed]").count()).toBe(1);
+    await at.page.getByRole("button", { name: "Retry the run" }).click();
     await at.page.locator("main header [data-status=running]").waitFor();
+  });
+
+  it("stays at the end of what an agent says, until a person scrolls up", async () => {
+    await open();
+    const say = (text: string) => at.server.control({ run: "release-1", say: { path: "plan", attempt: 1, entry: { type: "text", text } } });
+    const box = card("plan").getByRole("group", { name: "Transcript" });
+    for (let line = 0; line < 60; line += 1) await say(`Line ${line}`);
+    await card("plan").getByText("Line 59", { exact: true }).waitFor();
+    const below = () => box.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+    await expect.poll(below).toBeLessThan(24);
+    await box.evaluate((box) => box.scrollTo(0, 0));
+    await at.page.getByRole("button", { name: "Jump to the end" }).waitFor();
+    await say("Line 60");
+    await card("plan").getByText("Line 60", { exact: true }).waitFor({ state: "attached" });
+    expect(await box.evaluate((box) => box.scrollTop)).toBe(0);
+    await at.page.getByRole("button", { name: "Jump to the end" }).click();
+    await expect.poll(below).toBeLessThan(24);
+  });
+
+  it("is searched, also where it has not been opened", async () => {
+    await open();
+    await at.page.getByRole("tab", { name: "Search" }).click();
+    const field = at.page.getByRole("searchbox");
+    await field.fill("PLAN ANYTHING");
+    await field.press("Enter");
+    await at.page.getByRole("list", { name: "Found" }).getByText("plan anything").click();
+    await card("plan").getByText("before I plan anything.").waitFor();
+    expect(at.page.url()).toContain("step=plan");
+  });
+
+  it("says what became of a command when the server was away, and what it says goes away", async () => {
+    await open();
+    await status("plan", "running");
+    await at.server.kill();
+    await at.page.getByText("not live: reconnecting").waitFor();
+    await at.page.getByRole("button", { name: "Pause" }).click();
+    await at.page.getByText("It is not known whether “Pause” was done.").waitFor();
+    await at.server.start();
+    await at.page.getByText("“Pause” was not done. Try again.").waitFor();
+    await at.page.getByRole("button", { name: "Pause" }).click();
+    await at.page.locator("main header [data-status=paused]").waitFor();
+    await at.page.getByText("was not done").waitFor({ state: "detached" });
+    expect(await at.page.getByText("cannot be reached").count()).toBe(0);
+  });
+
+  it("shows its steps over time", async () => {
+    await open("release-0");
+    await at.page.getByRole("tab", { name: "Timeline" }).click();
+    const steps = at.page.getByRole("list", { name: "Steps over time" });
+    await steps.getByRole("button", { name: "Plan the release" }).waitFor();
+    await at.page.getByText("of work").first().waitFor();
+    await steps.getByRole("button", { name: "Plan the release" }).click();
+    await at.page.getByRole("tab", { name: "Steps", selected: true }).waitFor();
+  });
+
+  it("folds a part of the picture and opens it again", async () => {
+    await open("release-0");
+    await node("check, run").waitFor();
+    await at.page.getByRole("button", { name: "fold Do every task" }).click();
+    await node("check, run").waitFor({ state: "detached" });
+    await at.page.locator(".react-flow__node").getByRole("button", { name: "steps inside Do every task" }).click();
+    await node("check, run").waitFor();
   });
 
   it("is paused, continues, and is cancelled after a question", async () => {

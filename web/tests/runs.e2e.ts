@@ -32,6 +32,20 @@ describe("the list of runs", () => {
     expect(await at.page.locator("[data-run]").count()).toBe(1);
   });
 
+  it("sums up what the filter finds, and finds by day", async () => {
+    const totals = at.page.getByLabel("Totals");
+    await totals.getByText("10,005 runs").waitFor();
+    await at.page.getByLabel("Started").selectOption("hour");
+    await line("release-1").waitFor();
+    await line("nightly-1").waitFor({ state: "detached" });
+    expect(await totals.getByText("10,005 runs").count()).toBe(0);
+    expect(new URL(at.page.url()).search).toContain("time=hour");
+    await at.page.getByLabel("Started").selectOption("days");
+    await at.page.getByLabel("From this day").fill("2020-01-01");
+    await at.page.getByLabel("To this day").fill("2020-01-02");
+    await at.page.getByText("No run matches").waitFor();
+  });
+
   it("makes few of ten thousand rows, and reaches the last one", async () => {
     await line("release-1").waitFor();
     expect(await at.page.locator("[data-run]").count()).toBeLessThan(60);
@@ -60,11 +74,29 @@ describe("the list of runs", () => {
 
 describe("somebody who is not signed in", () => {
   const at = stage();
+  const signIn = async (token: string) => {
+    await at.page.getByLabel("Token").fill(token);
+    await at.page.getByRole("button", { name: "Sign in" }).click();
+  };
 
-  it("is told how to be", async () => {
+  it("pastes a token, and reads a sentence if it is wrong", async () => {
     await at.page.context().clearCookies();
-    await at.page.goto(at.server.url("/runs"));
-    await at.page.getByText("You are not signed in.").first().waitFor();
-    await at.page.getByText("/login?token=…").first().waitFor();
+    await at.page.goto(at.server.url("/workflows"));
+    await at.page.getByRole("heading", { name: "You are not signed in" }).waitFor();
+    await signIn("wrong");
+    await at.page.getByText("This token is not valid.").waitFor();
+    await signIn(at.server.url("/login?token=fixture"));
+    await at.page.getByRole("link", { name: "release" }).waitFor();
+    expect(new URL(at.page.url()).pathname).toBe("/workflows");
+  });
+
+  it("gets the same form for a wrong token in the address, which does not stay there", async () => {
+    await at.page.context().clearCookies();
+    const response = await at.page.goto(at.server.url("/login?token=wrong"));
+    expect(response?.status()).toBe(401);
+    await at.page.getByText("This token is not valid.").waitFor();
+    expect(at.page.url()).toBe(at.server.url("/login"));
+    await signIn("fixture");
+    await at.page.locator("[data-run]").first().waitFor();
   });
 });

@@ -14,6 +14,7 @@ mod ending;
 mod group;
 mod guard;
 mod name;
+mod outliving;
 pub(crate) mod registry;
 mod sink;
 mod streams;
@@ -36,7 +37,8 @@ pub use ancestry::{Ancestry, line};
 pub use captured::Captured;
 use child::Child;
 pub use guard::{GUARD_COMMAND, Guard, guard_main};
-pub use name::{host_name, is_dead, own_name, told_host_name};
+pub use name::{host_name, is_alive, is_dead, own_name, told_host_name};
+pub use outliving::Outliving;
 use streams::{Pipes, Streams};
 pub use sweep::{Stray, sweep};
 

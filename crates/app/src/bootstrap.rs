@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use indexmap::IndexMap;
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
-use longhaul_config::{AUTO, Backends, SCRIPTED};
+use longhaul_config::{AUTO, Backends, Channel, SCRIPTED};
 use longhaul_core::decide::{agent_of_label, host_label, no_project_label, project_label};
 use longhaul_core::event::OnHostLost;
+use longhaul_core::notification::NotifyRules;
 use longhaul_project::registry::RegistryReader;
-use longhaul_project::{Disk, Fleet, Project, Settings, identity, place, state};
-use longhaul_runtime::{Engine, EngineOptions, Membership, is_dead};
+use longhaul_project::{Disk, Fleet, Project, Settings, identity, not_an_agent, place, state};
+use longhaul_runtime::{Engine, EngineOptions, Membership, has_desktop, is_dead};
 use longhaul_store::{Store, StoreAddress};
 use tokio_util::sync::CancellationToken;
 
@@ -136,11 +138,13 @@ fn assemble(
     let runs_dir = runs_dir(&beside(place, &home))?;
     let settings = Settings::of(&project)?;
     settings.warnings.iter().for_each(|warning| say(format!("warning: {warning}")));
+    known_agents(agents, &settings)?;
     let mut member = member(place, &project.root, &how.worker, settings.fleet);
     if place.file().is_some() {
         member.labels.extend(open_store::routes(store.as_ref())?);
     }
     let options = EngineOptions {
+        notify: notify(settings.notify, &settings.channels),
         channels: settings.channels,
         tools: settings.tools,
         approvals: settings.gates.approvals,
@@ -161,6 +165,27 @@ fn assemble(
         guard: std::env::current_exe().ok(),
     };
     Ok(Engine::new(failing(store)?, clock, options))
+}
+
+/// Refuses to start work with an agent that does not exist. Commands that only read have no slots.
+fn known_agents(agents: &AgentChoice, settings: &Settings) -> Result<()> {
+    let starts_work = agents.slots > 0;
+    if let Some(why) = agents.agent.as_deref().and_then(|name| not_an_agent(name, &settings.backends)) {
+        anyhow::bail!("--agent: {why}");
+    }
+    match settings.unknown_agents.first().filter(|_| starts_work) {
+        Some(why) => anyhow::bail!("the settings are wrong: {why}"),
+        None => Ok(()),
+    }
+}
+
+/// The rules of notifications on this machine. Without a screen, the built-in channel `desktop` is left out.
+fn notify(mut rules: NotifyRules, channels: &IndexMap<String, Channel>) -> NotifyRules {
+    if !channels.contains_key("desktop") && !has_desktop() {
+        rules.channels.retain(|channel| channel != "desktop");
+        rules.digest_channels.retain(|channel| channel != "desktop");
+    }
+    rules
 }
 
 /// This process as a member of the fleet. Machines never share a store that is a file.

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use longhaul_core::Json;
-use longhaul_core::event::Answer;
+use longhaul_core::address;
+use longhaul_core::decide::Planner;
+use longhaul_core::event::{Answer, BudgetChange};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Auth, Caller};
 use longhaul_core::path::StepPath;
 use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::state::State;
-use longhaul_runtime::{Applied, Error, Message, key_of};
+use longhaul_runtime::{Applied, Error, Loaded, Message, key_of};
 
 use crate::App;
 
@@ -37,11 +39,24 @@ pub enum RunCommand {
     Pause,
     /// Start new steps again.
     Unpause,
+    /// Stop the run, until somebody resumes it.
+    Stop,
+    /// Let a stopped run continue.
+    Resume,
     /// Start the run again after a failure.
     Retry {
         /// The first step to run again; `None` means the steps that failed.
         from: Option<StepPath>,
     },
+    /// Tell the agent of a step something. Its next turn carries it.
+    Tell {
+        /// The step, as people type it: see [`longhaul_core::address`].
+        step: String,
+        /// The text for the agent.
+        text: String,
+    },
+    /// Change limits of the run.
+    Budget(BudgetChange),
     /// Continue on another machine, without the files on the lost one.
     Abandon,
 }
@@ -83,7 +98,14 @@ impl RunCommand {
             Self::Cancel { reason } => Message::Cancel { reason, by },
             Self::Pause => Message::Pause { by },
             Self::Unpause => Message::Unpause { by },
+            Self::Stop => Message::Stop { by },
+            Self::Resume => Message::Resume { by },
             Self::Retry { from } => Message::Retry { from, by },
+            Self::Tell { step, text } => {
+                let path = step.parse().map_err(|why| Rejection::invalid(format!("`{step}` is not a step: {why}")))?;
+                Message::Tell { path, text, by }
+            }
+            Self::Budget(change) => Message::Budget { change, by },
             Self::Abandon => match &state.placement.host {
                 Some(host) => Message::Leave { host: host.clone(), by },
                 None => return Err(Rejection::untimely("its files are not tied to a machine")),
@@ -91,12 +113,20 @@ impl RunCommand {
         })
     }
 
-    /// Whether the command also works on a run whose history cannot be read.
+    /// The command with the whole address of the step that its caller means.
+    fn addressed(self, loaded: &Loaded) -> Result<Self, Rejection> {
+        let Self::Tell { step, text } = self else { return Ok(self) };
+        let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
+        let step = address::meant(planner, &loaded.state, &step)?.to_string();
+        Ok(Self::Tell { step, text })
+    }
+
     /// Whether it is an answer to the only question of a run that asks none.
     fn answers_nothing(&self, state: &State) -> bool {
         matches!(self, Self::Answer(given) if given.step.is_none()) && state.questions().next().is_none()
     }
 
+    /// Whether the command also works on a run whose history cannot be read.
     fn needs_no_state(&self) -> bool {
         matches!(self, Self::Cancel { .. })
     }
@@ -142,9 +172,13 @@ impl App {
         caller: &Caller,
         patience: Duration,
     ) -> Result<Applied, Error> {
-        let state = match self.engine().load(run).await {
-            Err(error) if error.is_damage() && command.needs_no_state() => State::default(),
-            loaded => loaded?.state,
+        let (state, command) = match self.engine().load(run).await {
+            Err(error) if error.is_damage() && command.needs_no_state() => (State::default(), command),
+            loaded => {
+                let loaded = loaded?;
+                let command = command.addressed(&loaded)?;
+                (loaded.state, command)
+            }
         };
         if command.answers_nothing(&state) {
             return Err(self.engine().asks_nothing(run, None).await.into());

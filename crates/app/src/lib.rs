@@ -7,8 +7,11 @@
 
 pub mod bootstrap;
 pub mod command;
+pub mod digest;
 pub mod open_store;
 pub mod outcome;
+pub mod replan;
+mod same_folder;
 pub mod start;
 pub mod workflow;
 
@@ -18,6 +21,7 @@ use longhaul_store::{Query, RunRow};
 
 pub use command::{GivenAnswer, RunCommand};
 pub use outcome::CommandOutcome;
+pub use replan::{ChangedFile, Replanning};
 pub use start::{Forking, StartOrder};
 
 /// The runs of a project, for one interface.

@@ -1,5 +1,6 @@
 //! The outcome of a command, as data and as a sentence.
 
+use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_runtime::{Applied, Follow};
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ use serde::Serialize;
 pub struct CommandOutcome {
     /// The run it changed.
     pub run: String,
-    /// `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `cancelled`, `paused`, `unpaused`, `restarted`, `abandoned`.
+    /// `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `told`, `changed`, `cancelled`, `paused`, `unpaused`, `stopped`, `resumed`, `restarted`, `abandoned`.
     pub outcome: String,
     /// The step that the command is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,7 +23,7 @@ pub struct CommandOutcome {
     pub at: i64,
     /// The event that records it; 0 while it is only stored.
     pub seq: u64,
-    /// How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`,
+    /// How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `stopped`, `client`, `succeeded`, `failed`,
     /// `cancelled`, `stored`.
     pub then: String,
     /// Why the run ended, if it did.
@@ -59,11 +60,22 @@ fn message(then: &Follow) -> Option<&str> {
 /// Describes the outcome of a command in one or two sentences.
 pub fn sentence(applied: &Applied) -> String {
     let Applied { run, what, then, .. } = applied;
-    let done = capital(what);
+    let done = if *what == "changed" { "The limits are changed".to_owned() } else { capital(what) };
     match (*what, then) {
         (_, Follow::Stored) => format!("Stored. No engine has applied it yet; longhaul status {run} shows when it is."),
+        ("told", then) => format!("Told. {}", heard(run, then)),
+        ("changed", Follow::Finished { .. }) => {
+            format!("The limits are changed. The run is over; start it again with: longhaul retry {run}")
+        }
+        ("changed", Follow::Paused) => {
+            format!("The limits are changed. The run stays paused; continue with: longhaul unpause {run}")
+        }
         ("paused", Follow::Paused) => "Paused. Nothing new starts.".to_owned(),
         (_, Follow::Paused) => format!("{done}. The run is paused; continue with: longhaul unpause {run}"),
+        ("stopped", Follow::Stopped) => {
+            format!("Stopped. No engine continues it; continue with: longhaul resume {run}")
+        }
+        (_, Follow::Stopped) => format!("{done}. The run is stopped; continue with: longhaul resume {run}"),
         ("cancelled", Follow::Continues) => "Cancelled. The engine stops what is running.".to_owned(),
         ("cancelled", Follow::Finished { .. }) => "Cancelled. The run is over.".to_owned(),
         (_, Follow::Continues) => format!("{done}. The run continues."),
@@ -75,6 +87,20 @@ pub fn sentence(applied: &Applied) -> String {
         (_, Follow::Finished { outcome, message }) => {
             let why = message.as_ref().map_or_else(String::new, |why| format!(": {why}"));
             format!("{done}. The run {}{why}.", ended(*outcome))
+        }
+    }
+}
+
+/// When the agent hears what it was told.
+fn heard(run: &RunId, then: &Follow) -> String {
+    let next = "The agent hears it with its next turn";
+    match then {
+        Follow::NeedsEngine => format!("{next}. No engine is running it; continue with: longhaul resume {run}"),
+        Follow::Waits => format!("{next}. The run waits; longhaul status {run} shows for what."),
+        Follow::Paused => format!("{next}. The run is paused; continue with: longhaul unpause {run}"),
+        Follow::Stopped => format!("{next}. The run is stopped; continue with: longhaul resume {run}"),
+        Follow::Continues | Follow::Client | Follow::Finished { .. } | Follow::Stored => {
+            format!("{next}; if it answers before that, it gets another turn.")
         }
     }
 }
@@ -95,8 +121,6 @@ fn capital(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use longhaul_core::id::RunId;
-
     use super::*;
 
     fn said(what: &'static str, then: Follow) -> String {

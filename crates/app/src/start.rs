@@ -44,7 +44,8 @@ impl App {
     pub async fn start(&self, what: &Startable, order: StartOrder, caller: &Caller) -> Result<RunId, Error> {
         let StartOrder { task, inputs, run, trigger, driver } = order;
         let (owner, workflow_dir) = (Some(caller.who.clone()), what.dir.clone());
-        let request = StartRequest { task, inputs, run, trigger, owner, workflow_dir, driver };
+        let source = what.source.clone();
+        let request = StartRequest { task, inputs, run, trigger, owner, workflow_dir, driver, source };
         self.engine().start(&what.plan, request).await
     }
 
@@ -55,7 +56,7 @@ impl App {
             None => self.first_step(from).await?,
         };
         let Forking { inputs, run, trigger, .. } = forking;
-        let request = ForkRequest { at, inputs, run, trigger, owner: Some(caller.who.clone()) };
+        let request = ForkRequest { at: Some(at), inputs, run, trigger, owner: Some(caller.who.clone()) };
         self.engine().fork(from, request).await
     }
 

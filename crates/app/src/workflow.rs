@@ -6,8 +6,8 @@ use longhaul_core::plan::Plan;
 use longhaul_core::rejection::Rejection;
 use longhaul_lang::dialect::Dialect;
 use longhaul_lang::{CheckReport, CheckRequest};
-use longhaul_project::{Disk, WorkflowEntry};
-use longhaul_runtime::{Startable, Wanted};
+use longhaul_project::{Disk, WorkflowEntry, WorkflowOrigin};
+use longhaul_runtime::{SourceText, Startable, Wanted};
 
 /// Why a workflow cannot start.
 #[derive(Debug)]
@@ -61,7 +61,41 @@ pub fn checked(disk: &Disk, entry: &WorkflowEntry, dialect: Option<Dialect>) -> 
 pub fn planned(entry: &WorkflowEntry, mut report: CheckReport) -> Result<Startable, Unplanned> {
     let plan = report.workflows.iter_mut().find_map(|workflow| workflow.plan.take());
     match plan.filter(|_| !report.has_errors()) {
-        Some(plan) => Ok(Startable { plan, dir: scripts_dir(entry) }),
+        Some(plan) => Ok(Startable { plan, dir: scripts_dir(entry), source: Some(source_of(entry, &report)) }),
+        None => Err(Unplanned::Mistakes(Box::new(report))),
+    }
+}
+
+/// The text that a workflow was read from.
+fn source_of(entry: &WorkflowEntry, report: &CheckReport) -> SourceText {
+    let is_file = !matches!(entry.origin, WorkflowOrigin::Builtin | WorkflowOrigin::Shelf);
+    let file = std::path::absolute(&entry.file).ok().filter(|_| is_file).map(|file| file.display().to_string());
+    let dialect = Some(report.dialect).filter(|dialect| *dialect != Dialect::Native);
+    SourceText {
+        file,
+        text: report.sources.first().to_owned(),
+        dialect: dialect.map(|it| it.name().to_owned()),
+        edited: false,
+    }
+}
+
+/// Checks a text that takes the place of a run's text: with the same format, and beside the same files.
+pub fn edited(disk: &Disk, before: Option<&SourceText>, name: &str, text: &str) -> Result<Startable, Unplanned> {
+    let file = before.and_then(|before| before.file.clone()).unwrap_or_else(|| format!("{name}.yaml"));
+    let dir = Path::new(&file).parent().map(|dir| dir.display().to_string()).unwrap_or_default();
+    let dialect = before.and_then(|before| before.dialect.as_deref()?.parse().ok());
+    let request =
+        CheckRequest { file: file.clone(), name: name.to_owned(), dir: dir.clone(), text: text.to_owned(), dialect };
+    let mut report = longhaul_lang::check(request, disk);
+    let plan = report.workflows.iter_mut().find_map(|workflow| workflow.plan.take());
+    let source = SourceText {
+        file: before.and_then(|before| before.file.clone()),
+        text: text.to_owned(),
+        dialect: before.and_then(|before| before.dialect.clone()),
+        edited: true,
+    };
+    match plan.filter(|_| !report.has_errors()) {
+        Some(plan) => Ok(Startable { plan, dir: dir.into(), source: Some(source) }),
         None => Err(Unplanned::Mistakes(Box::new(report))),
     }
 }
@@ -101,5 +135,5 @@ fn prompt(disk: &Disk) -> Result<Startable, String> {
     let text = "name: scheduled-prompt\ndo:\n  - id: answer\n    prompt: '{{ task }}'\n";
     let plan = of_text(disk, "scheduled-prompt", text);
     let plan = plan.map_err(|_| "a prompt cannot be planned in this project".to_owned())?;
-    Ok(Startable { plan, dir: disk.project.root.clone() })
+    Ok(Startable { plan, dir: disk.project.root.clone(), source: None })
 }

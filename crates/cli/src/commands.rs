@@ -1,12 +1,14 @@
 //! The commands, one per file.
 
 mod agents;
+mod before_run;
 mod bench;
 mod cards;
 mod check;
 mod consent;
 mod convert;
 mod demo;
+mod digest;
 mod explain;
 mod fmt;
 mod graph;
@@ -17,21 +19,25 @@ mod logs;
 mod machines;
 mod mcp;
 mod new;
+mod notify;
 mod proposals;
 mod prune;
 mod registry;
 mod renamed;
+mod retry;
 mod run;
 mod runs;
 mod schema;
 mod serve;
 mod shell;
 mod show;
+mod steer;
 mod store;
 mod tell;
 mod test;
 mod triggers;
 mod trust;
+mod up;
 mod versions;
 mod watch;
 mod worker;
@@ -82,6 +88,8 @@ enum Command {
     /// Print the outputs of a run, or of one of its steps
     Outputs(runs::OneArgs),
     Logs(logs::Args),
+    Digest(digest::Args),
+    Notify(notify::Args),
     Export(prune::ExportArgs),
     Import(prune::ImportArgs),
     Prune(prune::Args),
@@ -105,6 +113,7 @@ enum Command {
     /// The run waits for the answer. `longhaul status RUN` shows the question and what kind of value it wants. After you answer, the step
     /// continues with the value. To send something that no step asks a person for, use `longhaul signal`.
     Answer(tell::Args),
+    Tell(steer::TellArgs),
     /// Send a named signal, with a value if you like, to a run
     ///
     /// The step of the run that has `wait: {event: NAME}` receives it and continues. If no such step waits yet, the run keeps the signal for it.
@@ -119,15 +128,24 @@ enum Command {
     /// `longhaul unpause RUN` continues it.
     Pause(tell::RunArgs),
     /// Continue a paused run
+    ///
+    /// At a limit, this drops the limit for the rest of the run. `longhaul budget RUN` raises it instead.
     Unpause(tell::RunArgs),
+    /// Stop a run: its running steps end, and no engine continues it
+    ///
+    /// `longhaul resume RUN` continues it at the same point: agents continue their conversation, other steps that were running start again. Ctrl-C
+    /// in `longhaul run` does the same.
+    Stop(tell::RunArgs),
+    Budget(steer::BudgetArgs),
     /// Run the failed steps of a run again
     ///
     /// Works on a failed or cancelled run. Finished steps keep their results.
-    Retry(tell::RetryArgs),
+    Retry(retry::RetryArgs),
     Consent(consent::Args),
     Registry(registry::Args),
     Triggers(triggers::Args),
-    Fork(worker::ForkArgs),
+    Fork(retry::ForkArgs),
+    Up(up::Args),
     Worker(worker::Args),
     Workers(workers::Args),
     Machines(machines::Args),
@@ -173,6 +191,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Events(args) => runs::events(&args),
         Command::Outputs(args) => runs::outputs(&args),
         Command::Logs(args) => logs::run(&args),
+        Command::Digest(args) => digest::run(&args),
+        Command::Notify(args) => notify::run(&args),
         Command::Export(args) => prune::export(&args),
         Command::Import(args) => prune::import(&args),
         Command::Prune(args) => prune::run(&args),
@@ -181,17 +201,21 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Deny(args) => tell::run(&args, What::Deny),
         Command::Edit(args) => tell::run(&args, What::Edit),
         Command::Answer(args) => tell::run(&args, What::Answer),
+        Command::Tell(args) => steer::tell(&args),
+        Command::Budget(args) => steer::budget(&args),
         Command::Signal(args) => tell::run(&args, What::Signal),
         Command::Cancel(args) => tell::cancel(args),
         Command::Pause(args) => tell::whole(args, What::Pause),
         Command::Unpause(args) => tell::whole(args, What::Unpause),
-        Command::Retry(args) => tell::retry(&args),
+        Command::Stop(args) => tell::whole(args, What::Stop),
+        Command::Retry(args) => retry::retry(&args),
         Command::Workers(args) => workers::run(&args),
         Command::Machines(args) => machines::run(args),
         Command::Consent(args) => consent::run(&args),
         Command::Registry(args) => registry::run(&args),
         Command::Triggers(args) => triggers::run(&args),
-        Command::Fork(args) => worker::fork(&args),
+        Command::Fork(args) => retry::fork(&args),
+        Command::Up(args) => up::run(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Serve(args) => serve::run(&args),
@@ -234,13 +258,13 @@ struct DialectArg {
 
 /// Prints why a workflow cannot be used, and returns the matching exit code.
 fn refuse(report: &CheckReport) -> Result<ExitCode> {
-    tell(report);
+    tell_findings(report);
     ui::say(format!("{}; nothing was done", diagnostic::summary(&report.diagnostics)));
     Ok(ExitCode::FAILURE)
 }
 
 /// Prints the findings to stderr.
-fn tell(report: &CheckReport) {
+fn tell_findings(report: &CheckReport) {
     for found in report.diagnostics.iter().take(SHOWN_MAX) {
         ui::say(format!("{}\n", render(found, &report.sources, true)));
     }

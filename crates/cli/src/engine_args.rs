@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use longhaul_app::bootstrap::{self, AgentChoice, Opening, WorkerChoice};
 use longhaul_app::{open_store, workflow};
 use longhaul_config::SCRIPTED;
-use longhaul_core::id::RunId;
+use longhaul_core::notification::Zone;
 use longhaul_project::{Disk, Project, Settings, identity, place};
-use longhaul_runtime::{Collector, Engine, Startable, Wanted};
+use longhaul_runtime::{Collector, Engine, Fired, Startable, Wanted};
 use longhaul_store::StoreAddress;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -70,6 +70,19 @@ impl AgentArgs {
     /// The scripted agent with these replies, whatever the environment says.
     pub(crate) fn scripted(replies: PathBuf) -> Self {
         Self { agent: Some(SCRIPTED.to_owned()), script: Some(replies), slots: 16, no_cache: false }
+    }
+}
+
+impl AgentArgs {
+    /// The same as options of a command. A path keeps its meaning in another folder.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let Self { agent, script, slots, no_cache } = self;
+        let absolute =
+            |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+        let agent = agent.iter().flat_map(|agent| ["--agent".to_owned(), agent.clone()]);
+        let script = script.iter().flat_map(|script| ["--script".to_owned(), absolute(script)]);
+        let slots = (*slots > 0).then(|| format!("--slots={slots}"));
+        agent.chain(script).chain(slots).chain(no_cache.then(|| "--no-cache".to_owned())).collect()
     }
 }
 
@@ -218,9 +231,14 @@ pub(crate) fn startable(args: &EngineArgs, wanted: Wanted<'_>) -> Result<Option<
 }
 
 /// The message after a trigger fired, or after Longhaul failed to read the triggers.
-pub(crate) fn kept(kept: Result<&RunId, &longhaul_runtime::Error>) -> String {
+pub(crate) fn kept(kept: Result<&Fired, &longhaul_runtime::Error>) -> String {
     match kept {
-        Ok(run) => format!("a schedule fired: run {run}; longhaul events --follow {run} shows it"),
+        Ok(Fired { run: Ok(run), .. }) => {
+            format!("a schedule fired: run {run}; longhaul events --follow {run} shows it")
+        }
+        Ok(Fired { trigger, run: Err(why) }) => {
+            format!("the schedule `{trigger}` started no run: {why}; longhaul triggers list shows it")
+        }
         Err(error) => format!("Longhaul could not read the triggers: {error}; it tries again in a minute"),
     }
 }
@@ -230,6 +248,23 @@ pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
     if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
         engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
     }
+}
+
+/// Notifies people of runs that wait for them or end. Prints a line about the runs of this process, unless it is
+/// quiet.
+pub(crate) async fn notified(engine: &Engine, stop: &CancellationToken, quiet: bool) {
+    let say = |line: &str| {
+        if !quiet {
+            ui::say(ui::clean(line));
+        }
+    };
+    engine.keep_notified(stop.clone(), &say).await;
+}
+
+/// The time zone of the settings around the current folder.
+pub(crate) fn zone() -> Zone {
+    let settings = Project::current().and_then(|project| Settings::of(&project));
+    settings.map_or_else(|_| Zone::utc(), |settings| settings.notify.zone)
 }
 
 /// Deletes runs that ended long ago, if the settings say so.
@@ -277,7 +312,7 @@ async fn next(signal: &mut Option<Signal>) {
 }
 
 /// Whether this process ignored a signal when it was started.
-fn ignores(kind: SignalKind) -> bool {
+pub(crate) fn ignores(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();

@@ -1,11 +1,14 @@
 //! Formats the events of a run for people, one line per event.
 
-use longhaul_core::event::{Answer, End, Ended, Envelope, Event, QuestionKind, Usage};
+use longhaul_core::event::{
+    Amount, Answer, BudgetChange, End, Ended, Envelope, Event, PlanReplaced, QuestionKind, Usage,
+};
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Outcome;
 use longhaul_core::policy;
+use longhaul_core::view;
 
 use crate::ui;
 
@@ -88,6 +91,13 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
             format!("  ● {path}: approved by {} ({given} of {needed}){comment}", who.unwrap_or_default())
         }
+        Event::HintGiven { path, text, by } => {
+            format!("  ● {path}: told{}: {text}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}")))
+        }
+        Event::BudgetChanged { change, by } => {
+            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+            format!("  ● limits changed{by}: {}", limits(change))
+        }
         Event::ConsentRevoked { .. } => "  ! its consent was revoked; risky steps ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
@@ -113,13 +123,32 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::Paused { .. } => "  ‖ paused".to_owned(),
         Event::Unpaused { .. } => "  ▶ continues".to_owned(),
+        Event::RunStopped { by } => {
+            format!("  ■ stopped{}", by.as_ref().map_or_else(String::new, |by| format!(" by {}", ui::clean(by))))
+        }
+        Event::RunResumed { .. } => "  ▶ resumed".to_owned(),
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
+        Event::PlanReplaced(replaced) => replaced_line(replaced),
+        Event::ResultKept { path, unfinished: true, .. } => {
+            format!("  {}", ui::dim(format!("= {path} keeps its conversation")))
+        }
+        Event::ResultKept { path, was, .. } => {
+            let was = was.as_ref().map_or_else(String::new, |was| format!(" (was {was})"));
+            format!("  {}", ui::dim(format!("= {path}{was} keeps its result")))
+        }
         Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
         Event::OnFailureEnded { error: Some(error), .. } => {
             format!("  ! `on_failure` failed: {}", error.message)
         }
         _ => return None,
     })
+}
+
+/// The line about another plan.
+fn replaced_line(replaced: &PlanReplaced) -> String {
+    let by = replaced.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+    let (kept, again) = (ui::count(replaced.kept.len(), "step"), ui::count(replaced.again.len(), "step"));
+    format!("  ↻ continues with a changed workflow{by}: {kept} kept, {again} again")
 }
 
 /// The line about the start of an attempt: its number, if it is not the first, and its place, if there are several.
@@ -155,6 +184,12 @@ fn told(event: &Event) -> Event {
         }
         Event::Approved { comment, .. } => comment.iter_mut().for_each(clean),
         Event::HostedClaimed { by, .. } => clean(by),
+        Event::HintGiven { text, by, .. } => {
+            clean(text);
+            by.iter_mut().for_each(clean);
+        }
+        Event::BudgetChanged { by: Some(by), .. } => clean(by),
+        Event::PlanReplaced(replaced) => replaced.by.iter_mut().for_each(clean),
         Event::HeartbeatSeen { hint: Some(text), .. }
         | Event::AttemptDelayed { why: Some(text), .. }
         | Event::ToolDenied { tool: text, .. }
@@ -166,6 +201,25 @@ fn told(event: &Event) -> Event {
         _ => {}
     }
     event
+}
+
+/// Changed limits, in words.
+fn limits(change: &BudgetChange) -> String {
+    let whole = |amount: Amount<u64>, words: &dyn Fn(u64) -> String| match amount {
+        Amount::To(limit) => words(limit),
+        Amount::By(more) => format!("{} more", words(more)),
+    };
+    let money = |amount: Amount<f64>| match amount {
+        Amount::To(usd) => format!("${usd:.2}"),
+        Amount::By(usd) => format!("${usd:.2} more"),
+    };
+    let parts = [
+        change.usd.map(money),
+        change.tokens.map(|amount| whole(amount, &|n| format!("{n} tokens"))),
+        change.steps.map(|amount| whole(amount, &|n| format!("{n} steps"))),
+        change.duration_ms.map(|amount| whole(amount, &longhaul_core::duration::format_ms)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The usage of the attempt that an event ends.
@@ -185,15 +239,7 @@ fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[
 
 /// The command that answers a question.
 pub(crate) fn how_to_answer(run: &RunId, path: &str, kind: QuestionKind, choices: &[String]) -> String {
-    match kind {
-        QuestionKind::Approval | QuestionKind::Consent => {
-            format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}")
-        }
-        QuestionKind::Question => format!("longhaul answer {run} {path} VALUE"),
-        QuestionKind::Review => format!("longhaul approve {run} {path}, deny, or edit {run} {path} VALUE"),
-        QuestionKind::Operator => format!("longhaul answer {run} {path} retry|skip|fail"),
-        QuestionKind::Machine => format!("longhaul answer {run} {path} {}", choices.join("|")),
-    }
+    view::answer_command(run.as_str(), path, kind, choices)
 }
 
 fn answered(answer: &Answer) -> String {

@@ -4,20 +4,28 @@
 //! another caller was first), 2 the command was wrong (unknown command, no such file), 75 try again later.
 
 mod answering;
+mod asking;
+mod background;
 mod commands;
+mod comparison;
 mod demo;
+mod editor;
 mod engine_args;
 mod format_event;
 mod identity;
 mod init;
 mod inputs;
+mod leaving;
 mod live;
 mod manual;
+mod names;
 mod numbers;
 mod printer;
 mod rejected;
+mod run_table;
 mod screen;
 mod test_runner;
+mod times;
 mod ui;
 mod unknown;
 mod width;

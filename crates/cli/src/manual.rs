@@ -10,23 +10,29 @@ use crate::{ui, width};
 /// The commands of everyday work: the first page of help.
 const DAILY: [(&str, &[&str]); 4] = [
     ("Start work", &["init", "check", "run", "resume"]),
-    ("See what happens", &["runs", "status", "watch", "logs", "ui"]),
-    ("Decide", &["approve", "deny", "answer", "cancel"]),
+    ("See what happens", &["runs", "status", "watch", "logs", "digest", "ui"]),
+    ("Decide", &["approve", "deny", "answer", "tell", "stop", "cancel"]),
     ("Learn", &["demo", "help"]),
 ];
 
 /// All commands by task, in the order in which people meet them.
 const GROUPS: [(&str, &[&str]); 9] = [
     ("Start work", &["init", "new", "run", "resume", "retry", "fork"]),
-    ("See what happens", &["runs", "status", "watch", "top", "logs", "events", "outputs"]),
-    ("Decide", &["approve", "deny", "edit", "answer", "signal", "pause", "unpause", "cancel", "consent", "trust"]),
+    ("See what happens", &["runs", "status", "watch", "top", "logs", "events", "outputs", "digest", "notify"]),
+    (
+        "Decide",
+        &[
+            "approve", "deny", "edit", "answer", "tell", "signal", "pause", "unpause", "budget", "stop", "cancel",
+            "consent", "trust",
+        ],
+    ),
     (
         "Write workflows",
         &["list", "show", "graph", "check", "test", "explain", "fmt", "convert", "schema", "personas", "skills"],
     ),
     ("Share and schedule", &["registry", "triggers"]),
     ("Interfaces", &["ui", "serve", "mcp"]),
-    ("Machines", &["worker", "workers", "machines", "store"]),
+    ("Machines", &["up", "worker", "workers", "machines", "store"]),
     ("Keep in order", &["doctor", "agents", "export", "import", "prune"]),
     ("Learn", &["demo", "help", "completions", "man"]),
 ];

@@ -17,6 +17,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::live::{self, Live};
+use crate::names::Names;
 use crate::{format_event, numbers, ui};
 
 /// The printer announces lists that have more items than this.
@@ -45,6 +46,8 @@ pub(crate) struct RunPrinter {
     run: RunId,
     manner: OutputMode,
     live: Live,
+    names: Names,
+    knows_names: bool,
     /// The last event that was shown.
     seen: u64,
 }
@@ -52,7 +55,7 @@ pub(crate) struct RunPrinter {
 impl RunPrinter {
     /// Prints the events after `after`; all events if it is 0.
     pub(crate) fn new(engine: Engine, run: RunId, manner: OutputMode, after: u64) -> Self {
-        Self { engine, run, manner, live: Live::default(), seen: after }
+        Self { engine, run, manner, live: Live::default(), names: Names::default(), knows_names: false, seen: after }
     }
 
     /// Prints events until `over` is cancelled, and then the remaining ones.
@@ -146,11 +149,21 @@ impl RunPrinter {
             let lines: Vec<String> = self.live.rest(path).into_iter().chain(cost(&envelope.event, path)).collect();
             self.add(lines);
         }
-        print(format_event::line(&self.run, envelope));
+        self.learn_names().await;
+        print(self.names.line(&self.run, envelope));
         if let Event::ItemsFound { path, items } = &envelope.event
             && items.len() > ITEMS_FEW
         {
             print(self.forecast(path, items.len()).await.ok().flatten());
+        }
+    }
+
+    /// Reads the plan once, for the names of its steps. A run that cannot be read is shown without them.
+    async fn learn_names(&mut self) {
+        if !std::mem::replace(&mut self.knows_names, true)
+            && let Ok(loaded) = self.engine.load(&self.run).await
+        {
+            self.names = Names::of(&loaded);
         }
     }
 

@@ -24,7 +24,9 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::ListVersions(workflow) => format!("longhaul registry versions {workflow} lists them"),
         Remedy::ListProposals => "longhaul registry proposals list shows them".to_owned(),
         Remedy::ListGrants => "see: longhaul consent list".to_owned(),
-        Remedy::Say(_) | Remedy::LookAgain | Remedy::TryAgain | Remedy::CancelFirst => remedy.plain(),
+        Remedy::Say(_) | Remedy::LookAgain | Remedy::TryAgain | Remedy::CancelFirst | Remedy::Follow(_) => {
+            remedy.plain()
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{manual, ui};
 /// Words that other tools use, and the commands that do the same here.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["kill", "abort", "terminate", "end"], &["cancel"]),
-    (&["stop", "halt", "suspend", "hold"], &["cancel", "pause"]),
+    (&["halt", "suspend", "hold"], &["stop", "pause"]),
     (&["ps", "ls", "jobs", "history", "queue"], &["runs"]),
     (&["log", "tail", "output", "transcript"], &["logs", "outputs"]),
     (&["start", "exec", "execute", "launch", "go"], &["run"]),
@@ -107,7 +107,7 @@ mod tests {
     fn words_of_other_tools_name_the_command() {
         for (word, command) in [
             ("kill", "cancel"),
-            ("stop", "cancel pause"),
+            ("halt", "stop pause"),
             ("ps", "runs"),
             ("ls", "runs"),
             ("log", "logs outputs"),

@@ -5,6 +5,7 @@
 
 mod absent;
 mod authoring;
+mod background;
 mod binary;
 mod broken;
 mod builtin;
@@ -24,16 +25,19 @@ mod machine;
 mod mcp;
 mod native;
 mod newcomers;
+mod notify;
 mod outcomes;
 mod personas;
 mod postgres;
 mod purity;
 mod real_agents;
+mod replan;
 mod runs;
 mod serve;
 mod shelf;
 mod shim;
 mod snapshot;
+mod steering;
 mod terminal;
 mod tools;
 mod valet;

@@ -57,7 +57,7 @@ impl User {
         std::fs::write(folder.join("probe.yaml"), ECHO).unwrap();
         let worker = self.command(folder, &["worker"]).env(env.0, env.1).stderr(Stdio::piped()).spawn();
         let mut worker = worker.unwrap();
-        self.ok(folder, &["run", "probe.yaml", "--run-id", "probe-1", "--detach"]);
+        self.ok(folder, &["run", "probe.yaml", "--run-id", "probe-1", "--queue"]);
         let patience = Instant::now() + Duration::from_secs(60);
         while !self.ok(folder, &["status", "probe-1"]).contains("succeeded") && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(20));
@@ -132,7 +132,7 @@ fn a_checkout_that_brings_state_along_is_not_believed() {
     let evil = attacker.project("evil", "name: w\ndo: [{id: a, run: 'touch \"$PWNED\"'}]\n");
     let brought = evil.join(".longhaul/longhaul.db");
     std::fs::create_dir_all(evil.join(".longhaul/cache")).unwrap();
-    attacker.ok(&evil, &["run", "w.yaml", "--run-id", "run-1", "--detach", "--store", brought.to_str().unwrap()]);
+    attacker.ok(&evil, &["run", "w.yaml", "--run-id", "run-1", "--queue", "--store", brought.to_str().unwrap()]);
     let token = attacker.ok(&evil, &["serve", "token", "--role", "admin", "--store", brought.to_str().unwrap()]);
     assert!(evil.join(".longhaul/serve/keys").is_dir());
     git(&evil, &["add", "-Af"]);
@@ -154,7 +154,7 @@ fn a_store_of_an_earlier_version_is_taken_over_when_somebody_says_so() {
     let user = User::new();
     let root = user.project("a", "name: w\ndo: [{id: a, run: 'echo x >> log'}]\n");
     std::fs::create_dir(root.join(".longhaul")).unwrap();
-    for (run, more) in [("done-1", None), ("open-1", Some("--detach"))] {
+    for (run, more) in [("done-1", None), ("open-1", Some("--queue"))] {
         let args = ["run", "w.yaml", "--run-id", run, "--store", ".longhaul/longhaul.db"];
         user.ok(&root, &args.into_iter().chain(more).collect::<Vec<_>>());
     }

@@ -23,7 +23,7 @@ impl Project {
 
     /// A run that a program starts.
     fn start_by_client(&self) -> i32 {
-        self.ok(&["run", "w.yaml", "--run-id", "other-1", "--detach"]);
+        self.ok(&["run", "w.yaml", "--run-id", "other-1", "--queue"]);
         let plan: Plan = serde_json::from_value(self.json(&["export", "other-1"])["plan"].clone()).unwrap();
         let owner = Origin {
             face: Face::Mcp,

@@ -74,7 +74,7 @@ impl Fleet {
 
     /// Starts the run and leaves it to workers.
     fn detach(&self, machine: &str) {
-        let told = self.told(machine, &["run", "work.yaml", "--run-id", RUN, "--detach"]);
+        let told = self.told(machine, &["run", "work.yaml", "--run-id", RUN, "--queue"]);
         assert_eq!(told.code, 0, "{}", told.stderr);
     }
 
@@ -425,7 +425,7 @@ fn what_is_started_in_a_folder_of_no_known_project_is_done_there() {
     let fleet = Fleet::unnamed(LEAVES, "");
     fleet.git("beta", &["init", "-q"]);
     fleet.git("beta", &["commit", "-q", "--allow-empty", "-m", "another one"]);
-    let told = fleet.told("gamma", &["run", "work.yaml", "--run-id", RUN, "--detach"]);
+    let told = fleet.told("gamma", &["run", "work.yaml", "--run-id", RUN, "--queue"]);
     assert!(told.stderr.contains("this folder has no project name (no git repository is"), "{}", told.stderr);
     let _others = ["alpha", "beta"].map(|machine| fleet.worker(machine, &[]));
     until("the wait", || fleet.is("waiting"));

@@ -112,7 +112,7 @@ fn what_was_shown_before_is_not_an_answer_to_what_is_asked_now() {
 
 /// A run that another interface starts.
 fn started_by(project: &Project, owner: Origin) {
-    project.ok(&["run", "w.yaml", "--run-id", "other-1", "--detach"]);
+    project.ok(&["run", "w.yaml", "--run-id", "other-1", "--queue"]);
     let exported: Value = serde_json::from_str(&project.ok(&["export", "other-1"])).unwrap();
     let plan: Plan = serde_json::from_value(exported["plan"].clone()).unwrap();
     let request = StartRequest { run: RunId::new(RUN), owner: Some(owner), ..StartRequest::default() };

@@ -51,7 +51,9 @@ fn personas_of_a_project_hide_built_in_ones() {
 #[test]
 fn skills_are_files_and_folders() {
     let folder = project();
-    assert_eq!(json(folder.path(), &["skills", "--json"]), Value::Array(Vec::new()));
+    let built_in = json(folder.path(), &["skills", "--json"]);
+    assert!(built_in.as_array().unwrap().iter().all(|one| one["origin"] == "builtin" && one["text"] != ""));
+    assert!(named(&built_in, "design-template")["text"].as_str().unwrap().contains("## What must not change"));
     write(folder.path(), ".claude/skills/release/SKILL.md", "---\ndescription: How we release\n---\nTag it.\n");
     write(folder.path(), ".agents/skills/style.md", "Be short.\n");
     let list = json(folder.path(), &["skills", "--json"]);

@@ -29,3 +29,30 @@ impl Default for Values {
         Self { env: Arc::new([]), bytes_max: 64 << 20 }
     }
 }
+
+/// What happens when a run starts to edit files of a folder in which another run edits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SameFolder {
+    /// The user is warned, and the run starts.
+    #[default]
+    Warn,
+    /// The run starts without a word.
+    Allow,
+    /// The run does not start.
+    Refuse,
+}
+
+impl SameFolder {
+    /// The words of the setting.
+    pub const WORDS: [&'static str; 3] = ["warn", "allow", "refuse"];
+
+    /// The meaning of a word of the setting.
+    pub fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "warn" => Self::Warn,
+            "allow" => Self::Allow,
+            "refuse" => Self::Refuse,
+            _ => return None,
+        })
+    }
+}

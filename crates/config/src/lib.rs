@@ -9,6 +9,6 @@ pub mod tools;
 pub mod trust;
 
 pub use agents::{AUTO, Backends, Choice, Profile, SCRIPTED, permission};
-pub use bounds::{Retention, Values};
+pub use bounds::{Retention, SameFolder, Values};
 pub use channels::{Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, SecretSetting};
 pub use tools::ToolServer;

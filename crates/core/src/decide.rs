@@ -11,12 +11,15 @@ mod consent;
 mod degrade;
 mod finish;
 mod gate;
+mod hints;
 mod hooks;
 mod host_lost;
 mod hosted;
 mod inbound;
 mod inside;
 mod judge;
+mod kept;
+mod limits;
 mod placement;
 mod recovery;
 mod seal;
@@ -24,10 +27,10 @@ mod share;
 mod start;
 mod turn;
 
-use crate::event::{Envelope, Event, VERSION};
+use crate::event::{Envelope, Event, PlanReplaced, VERSION};
 use crate::index::Index;
 use crate::path::StepPath;
-use crate::plan::Plan;
+use crate::plan::{Plan, StepIx};
 use crate::state::{self, Phase, State, StepInst};
 
 pub use concurrency::group;
@@ -36,13 +39,14 @@ pub use hooks::on_failure;
 pub(crate) use host_lost::WAIT;
 pub use hosted::{claims, held_until, named};
 pub use inbound::rejection;
+pub(crate) use kept::{Redo, before, redo};
 pub use placement::{
     Place, agent_label, agent_of_label, host_label, host_of_label, is_given, no_project_label, place, project_label,
     project_of_label,
 };
 pub use seal::seal;
 pub use share::goes_first;
-pub use start::{AgentTurn, Start, start_of};
+pub use start::{AgentTurn, Start, given_at, start_of};
 pub use turn::thread_of;
 
 /// How many attempts run at once where a workflow does not say.
@@ -86,6 +90,25 @@ pub struct Planner<'a> {
     pub plan: &'a Plan,
     /// Its lookups.
     pub index: &'a Index,
+}
+
+impl Planner<'_> {
+    /// The step of the plan that an address names, whether it was reached or not.
+    pub fn find(self, path: &StepPath) -> Option<StepIx> {
+        let mut bodies = vec![self.plan.main().body];
+        let mut found = None;
+        for segment in path.segments() {
+            let step = bodies.iter().find_map(|body| self.index.find(*body, segment.id.as_str()))?;
+            let inner = self.index.inner(step);
+            // A loop has one body for all its items; a choice has one for each branch.
+            bodies = match segment.index {
+                Some(index) if inner.len() > 1 => inner.get(index as usize).copied().into_iter().collect(),
+                _ => inner.to_vec(),
+            };
+            found = Some(step);
+        }
+        found
+    }
 }
 
 /// Takes news in and decides until nothing is left to decide, or the commit is full. What people and programs tell is held to what
@@ -137,6 +160,38 @@ pub fn note(planner: Planner<'_>, state: &mut State, event: Event, at: i64) -> R
     Ok(advance)
 }
 
+/// Gives a run another plan, and decides until the first attempt would start: an engine does that. `planner` has the new plan.
+pub fn replace(planner: Planner<'_>, state: &mut State, event: PlanReplaced, at: i64) -> Result<Advance, state::Error> {
+    let mut advance = Advance::default();
+    record(planner, state, Event::PlanReplaced(Box::new(event)), at, &mut advance)?;
+    keep_results(planner, state, at, &mut advance)?;
+    Ok(advance)
+}
+
+/// Continues what [`replace`] began, where that was too much for one commit.
+pub fn continued(planner: Planner<'_>, state: &mut State, at: i64) -> Result<Advance, state::Error> {
+    let mut advance = Advance::default();
+    keep_results(planner, state, at, &mut advance)?;
+    Ok(advance)
+}
+
+fn keep_results(planner: Planner<'_>, state: &mut State, at: i64, advance: &mut Advance) -> Result<(), state::Error> {
+    while let Some(decision) = decide(planner, state).filter(|decision| !decision.events.is_empty()) {
+        let starts = |event: &Event| matches!(event, Event::AttemptStarted { .. } | Event::RunFinished { .. });
+        if decision.events.iter().any(starts) {
+            break;
+        }
+        for event in decision.events {
+            record(planner, state, event, at, advance)?;
+        }
+        if advance.events.len() >= EVENTS_MAX {
+            advance.is_cut = true;
+            break;
+        }
+    }
+    Ok(())
+}
+
 fn record(
     planner: Planner<'_>,
     state: &mut State,
@@ -148,7 +203,8 @@ fn record(
     let ends_unit = matches!(&event, Event::StepEnded { end, .. } if end.verdict.is_some());
     let some =
         ends_unit || matches!(event, Event::Rewound { .. } | Event::RetryScheduled { .. } | Event::UnitStopped { .. });
-    let reopens = matches!(event, Event::Reopened { .. });
+    let replaces = matches!(event, Event::PlanReplaced(_));
+    let reopens = replaces || matches!(event, Event::Reopened { .. });
     let named = |step: &StepInst| (step.path.clone(), step.attempts);
     // Of very many that are under way most events stop none, and should not look at each.
     let open: Vec<(StepPath, u32)> =
@@ -157,7 +213,7 @@ fn record(
     // What waits for a worker is nobody's: a run that is being cancelled need not wait for it, only its end takes it away. Whoever
     // reopens the run finds it gone.
     let reopens_live = reopens && !state.is_finished();
-    let takes_away = over || some || reopens_live || matches!(event, Event::HostLeft { .. });
+    let takes_away = over || some || reopens_live || matches!(event, Event::HostLeft { .. } | Event::RunStopped { .. });
     let queued: Vec<(StepPath, u32)> = if takes_away { state.queued().map(named).collect() } else { Vec::new() };
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
     state.apply(planner.plan, planner.index, &envelope)?;
@@ -186,8 +242,11 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if let Some(decision) = ending(planner, state) {
         return Some(decision);
     }
-    if state.paused || state.cancelling {
+    if state.cancelling || state.stopped.is_some() {
         return None;
+    }
+    if state.paused {
+        return settled(planner, state);
     }
     if let Some(decision) = host_lost::decide(state) {
         return Some(decision);
@@ -212,6 +271,9 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.root_ended {
         return Some(finish::finished(planner, state));
     }
+    if let Some(kept) = state.earlier.as_ref().and_then(|_| keepable(planner, state)) {
+        return Some(kept);
+    }
     let mut queue = state.agenda.ready.iter().filter(|_| state.at_once() < permits(planner.plan) as usize);
     let next = *queue.find(|at| state.has_room(planner.plan, **at))?;
     let decision = start::start(planner, state, next);
@@ -225,6 +287,21 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     }
 }
 
+/// What the end of an attempt means for its step. That starts nothing, so it is also decided while a run is paused.
+fn settled(planner: Planner<'_>, state: &State) -> Option<Decision> {
+    let judged = state.agenda.undecided.iter().find(|at| state.step(**at).phase == Phase::Judge)?;
+    Some(judge::judge(planner, state, *judged))
+}
+
+/// What is kept needs no permit.
+fn keepable(planner: Planner<'_>, state: &State) -> Option<Decision> {
+    let candidates = state.agenda.ready.iter().filter(|at| kept::is_candidate(state, **at));
+    candidates
+        .filter(|at| kept::redo(planner, state, **at).is_none())
+        .map(|at| start::start(planner, state, *at))
+        .find(|decision| decision.start.is_none())
+}
+
 /// The end of a run whatever its steps do: by a person, or by a limit.
 fn ending(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.is_finished() || state.started.is_none() {
@@ -232,6 +309,9 @@ fn ending(planner: Planner<'_>, state: &State) -> Option<Decision> {
     }
     if state.cancelling {
         return finish::cancelled(state);
+    }
+    if state.stopped.is_some() {
+        return None;
     }
     finish::spinning(state).or_else(|| finish::over_limit(planner, state))
 }

@@ -5,9 +5,11 @@
 
 mod about;
 mod attempt;
+mod budget;
 mod context;
 mod machine;
 mod question;
+mod replace;
 mod run;
 mod step;
 
@@ -24,9 +26,11 @@ use crate::task::TimerId;
 
 pub use about::EventSubject;
 pub use attempt::{Failure, Result, Session, Usage};
+pub use budget::{Amount, BudgetChange};
 pub use context::{RunContext, RunTrigger, TriggerKind};
 pub use machine::{Carried, OnHostLost};
 pub use question::{Answer, QuestionKind};
+pub use replace::{BodyMatch, PlanReplaced, RunSource, StepMatch};
 pub use run::{Driver, RunStarted};
 pub use step::{End, Ended, Skip};
 
@@ -71,6 +75,9 @@ pub enum Event {
         /// It waits for a worker with these labels; the engine that recorded it does not run it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queued: Option<Vec<String>>,
+        /// What people told the agent and this turn carries: the numbers of the step's hints, from 1.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hints: Vec<u32>,
     },
     /// A worker makes an attempt that waited for one.
     AttemptClaimed {
@@ -372,6 +379,24 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown: Option<String>,
     },
+    /// A person told the agent of a step something. The next turn of the step carries it.
+    HintGiven {
+        /// The step.
+        path: StepPath,
+        /// What they said.
+        text: String,
+        /// Who said it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A person changed the limits of the run. It continues if it was paused at one of them.
+    BudgetChanged {
+        /// The limits from now on. Those that are not named stay.
+        change: BudgetChange,
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// A step that the policy has something to say about may do what it does.
     Consented {
         /// The step.
@@ -482,6 +507,18 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
+    /// Somebody stopped the run: its attempts end, and no engine continues it until somebody resumes it.
+    RunStopped {
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// Somebody resumed a stopped run.
+    RunResumed {
+        /// Who did it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// A failed or cancelled run starts again; finished steps keep their results.
     Reopened {
         /// From this step on; without one, from whatever failed.
@@ -490,6 +527,19 @@ pub enum Event {
         /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+    },
+    /// The run continues with another plan. Every step starts over; results that still hold are kept, each with an event of its own.
+    PlanReplaced(Box<PlanReplaced>),
+    /// A step keeps the result that it had under the plan before.
+    ResultKept {
+        /// The step.
+        path: StepPath,
+        /// The address that it had before, if that was another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<StepPath>,
+        /// It has no result yet: it keeps the conversation of its agent.
+        #[serde(default, skip_serializing_if = "is_false")]
+        unfinished: bool,
     },
     /// The run is over.
     RunFinished {

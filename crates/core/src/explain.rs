@@ -48,9 +48,14 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     if state.cancelling {
         say(format!("the run is being cancelled; {} still running", steps(open)));
     }
+    if let Some(stop) = state.stopped.as_ref().filter(|_| !state.cancelling) {
+        let by = stop.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+        say(format!(
+            "the run was stopped{by} at {}; no engine continues it until `longhaul resume`",
+            moment(stop.at / 1000 * 1000)
+        ));
+    }
     if state.paused {
-        let limit =
-            state.account.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
         say(match &state.placement.lost {
             Some(missed) => format!(
                 "the machine `{}` has been silent since {}, and the files of the run are on it; start a worker on it, or use \
@@ -59,11 +64,17 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
                 missed.host,
                 moment(missed.since)
             ),
-            None => format!("the run is paused{limit}; no new step starts until `longhaul unpause`"),
+            None => match state.paused_at_limit() {
+                Some(limit @ ("usd" | "tokens" | "steps" | "duration")) => format!(
+                    "the run is paused at the limit on {limit}; `longhaul budget` raises the limit, `longhaul unpause` drops it"
+                ),
+                Some(limit) => format!("the run is paused at the limit on {limit}; `longhaul unpause` drops the limit"),
+                None => "the run is paused; no new step starts until `longhaul unpause`".to_owned(),
+            },
         });
     }
     let ready = state.ready();
-    if ready > 0 && !state.paused && !state.cancelling {
+    if ready > 0 && !state.paused && state.stopped.is_none() && !state.cancelling {
         let slots = crate::decide::permits(plan);
         let set_aside = state.reserved() != crate::event::Usage::default();
         say(match (state.at_once() >= slots as usize, set_aside) {

@@ -3,17 +3,20 @@
 //! **Invariant:** nothing in this crate awaits, sleeps, or reads a clock, a file, a variable of the
 //! environment or a random number. Everything here is a value or a function of values.
 
+pub mod address;
 pub mod approval;
 pub mod catalog;
 pub mod compat;
 pub mod consent;
 pub mod decide;
+pub mod digest;
 pub mod duration;
 pub mod eval;
 pub mod event;
 pub mod explain;
 pub mod id;
 pub mod index;
+pub mod notification;
 pub mod origin;
 pub mod path;
 pub mod plan;
@@ -21,7 +24,9 @@ pub mod policy;
 pub mod recovery;
 pub mod registry;
 pub mod rejection;
+pub mod replan;
 pub mod report;
+pub mod role;
 pub mod schema;
 pub mod state;
 pub mod status;

@@ -85,6 +85,14 @@ impl Plan {
         &self.bodies[ix.at()]
     }
 
+    /// The roles of its agents, in order, each with the file of the project that plays it; without one, a persona does.
+    pub fn roles(&self) -> Vec<(String, Option<String>)> {
+        let mut roles: Vec<_> = self.steps.iter().filter_map(Step::role).collect();
+        roles.sort();
+        roles.dedup();
+        roles
+    }
+
     /// A step by index.
     pub fn step(&self, ix: StepIx) -> &Step {
         &self.steps[ix.at()]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::Session;
 
 pub use rules::Rules;
-pub(crate) use texts::{CONTINUE, EMPTY, TAKE_OVER, answered, fix_up, reframed};
+pub(crate) use texts::{CONTINUE, EMPTY, HEARD, HEARD_AGAIN, TAKE_OVER, answered, fix_up, reframed, told_by};
 
 /// In which way an agent continues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,8 @@ pub enum RecoveryAction {
         /// What it is told.
         say: String,
     },
+    /// In the same conversation it is told what a person said while its last turn ran.
+    Hint,
     /// The limit is waited for; nobody is held for that.
     AwaitReset,
     /// The conversation is shortened.
@@ -63,6 +65,7 @@ impl RecoveryAction {
             Self::Restore { .. } => "its files are put back, and it begins again".to_owned(),
             Self::Repair { .. } => "told what is wrong, in the same session".to_owned(),
             Self::Answer { .. } => "its question is answered".to_owned(),
+            Self::Hint => "another turn, with what a person told it".to_owned(),
             Self::AwaitReset => "waits until the limit resets".to_owned(),
             Self::Compact => "its session is compacted".to_owned(),
             Self::Resend => "asked again in the compacted session".to_owned(),
@@ -100,6 +103,7 @@ impl Recovery {
             RecoveryAction::Again
             | RecoveryAction::Continue
             | RecoveryAction::Resend
+            | RecoveryAction::Hint
             | RecoveryAction::Answer { .. } => {}
             RecoveryAction::Restore { .. } => self.session = None,
             RecoveryAction::Repair { .. } => self.repairs += 1,

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::explain::moment;
+use crate::schema::Violation;
 
 /// The sort of reason for which a command was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,6 +83,8 @@ pub enum Remedy {
     ListProposals,
     /// List the grants and what waits for one.
     ListGrants,
+    /// Give a value that follows this JSON Schema.
+    Follow(String),
 }
 
 impl Remedy {
@@ -98,6 +101,7 @@ impl Remedy {
             Self::ListVersions(workflow) => format!("list the versions of `{workflow}`"),
             Self::ListProposals => "list the proposals".to_owned(),
             Self::ListGrants => "list the grants".to_owned(),
+            Self::Follow(schema) => format!("it must follow {schema}"),
         }
     }
 }
@@ -134,12 +138,14 @@ pub struct Rejection {
     pub remedy: Option<Remedy>,
     /// Who was first, where somebody was.
     pub first: Option<Box<FirstCommand>>,
+    /// The places of a value that do not fit, where a value was given.
+    pub fields: Vec<Violation>,
 }
 
 impl Rejection {
     /// A rejection of a kind.
     pub fn new(kind: RejectionKind, message: impl Into<String>) -> Self {
-        Self { kind, code: kind.code(), message: message.into(), remedy: None, first: None }
+        Self { kind, code: kind.code(), message: message.into(), remedy: None, first: None, fields: Vec::new() }
     }
 
     /// There is no such thing.
@@ -202,6 +208,13 @@ impl Rejection {
     pub fn after(mut self, first: FirstCommand) -> Self {
         self.message = format!("{}: {first}", self.message);
         self.first = Some(Box::new(first));
+        self
+    }
+
+    /// The same with the places of a value that do not fit.
+    #[must_use]
+    pub fn at(mut self, fields: Vec<Violation>) -> Self {
+        self.fields = fields;
         self
     }
 

@@ -9,12 +9,15 @@
 mod agenda;
 mod apply;
 mod budget;
+mod earlier;
+mod hints;
 mod hosted;
 mod layout;
 mod names;
 mod phase;
 mod placement;
 mod reopen;
+mod replace;
 mod settle;
 mod spin;
 mod step;
@@ -27,14 +30,17 @@ use serde::{Deserialize, Serialize};
 use crate::Json;
 use crate::event::{Driver, RunStarted, Session, Usage};
 use crate::path::StepPath;
-use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
+use crate::plan::{BodyIx, Limits, Outcome, Plan, StepIx, UnitIx};
 use crate::status::RunStatus;
 use crate::task::TimerId;
 
 pub(crate) use agenda::Agenda;
 pub use apply::Error;
+pub(crate) use apply::PAUSED_AT;
 pub use budget::Account;
 pub(crate) use budget::{Costs, Payer};
+pub(crate) use earlier::Earlier;
+pub use hints::{Hint, Hints};
 pub use hosted::HostedLease;
 pub use layout::LAYOUT;
 pub use names::StateScope;
@@ -83,7 +89,19 @@ pub struct State {
     pub on_failure: OnFailure,
     /// Whether nothing new may start.
     pub paused: bool,
-    /// Whether it is being stopped.
+    /// Who stopped it, and when, until somebody resumes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stop>,
+    /// The limit at which it was paused, while it is.
+    #[serde(default)]
+    pub(crate) paused_at: Option<String>,
+    /// The limits that a person gave it in the place of those of its workflow.
+    #[serde(default)]
+    pub(crate) limits: Option<Box<Limits>>,
+    /// What people told the agents of steps that were not reached yet.
+    #[serde(default)]
+    pub(crate) early_hints: Vec<(StepPath, Hint)>,
+    /// Whether it is being cancelled.
     pub cancelling: bool,
     /// Whether starting it is no consent any more.
     pub consent_revoked: bool,
@@ -114,6 +132,18 @@ pub struct State {
     pub(crate) root_ended: bool,
     /// The step that was reached again and again although nothing was done in between.
     pub(crate) spinning: Option<StepPath>,
+    /// What there was under the plan before, while results of it may be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) earlier: Option<Box<Earlier>>,
+}
+
+/// Who stopped a run, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// The name of the person, where it is known.
+    pub by: Option<String>,
+    /// The time: milliseconds since 1970, UTC.
+    pub at: i64,
 }
 
 /// How a run ended.
@@ -166,6 +196,12 @@ pub(crate) struct BodyInst {
     pub(crate) account: Option<Box<Account>>,
     /// How often something in it was begun again since anything was done in it.
     pub(crate) idle_rounds: u32,
+    /// The body under the plan before that it comes from.
+    pub(crate) from: Option<BodyNo>,
+    /// Whether it was opened after work that was done under this plan, and not under the one before.
+    pub(crate) after: bool,
+    /// Whether work in it was done under this plan.
+    pub(crate) fresh: bool,
 }
 
 /// A step's place in a body.
@@ -240,9 +276,9 @@ impl State {
         self.agenda.waiting.iter().map(|at| self.step(*at))
     }
 
-    /// Timers that are set, each with when it is due.
+    /// Timers that are set, each with when it is due. A stopped run has none; they are set again when it is resumed.
     pub fn timers(&self, plan: &Plan) -> Vec<(TimerId, i64)> {
-        if self.is_finished() || self.started.is_none() {
+        if self.is_finished() || self.started.is_none() || self.stopped.is_some() {
             return Vec::new();
         }
         let timer = |step: &StepInst| match &step.phase {
@@ -252,7 +288,7 @@ impl State {
             Phase::Hosted(hosted) => Some((TimerId::Lease(step.path.clone()), hosted.lease.as_ref()?.until)),
             Phase::Ready | Phase::Attempt(_) | Phase::Queued(_) | Phase::Inside | Phase::Judge | Phase::Done => None,
         };
-        let limit = plan.main().limits.duration_ms.filter(|_| !self.account.deadline_passed);
+        let limit = self.limits(plan).duration_ms.filter(|_| !self.account.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         let inner = self.limited().filter_map(|limited| self.deadline_of(plan, limited));
         let deadlines = deadline.map(|due| (TimerId::Deadline, due)).into_iter().chain(inner);
@@ -292,6 +328,11 @@ impl State {
         blocked
     }
 
+    /// The limit at which the run was paused, while it is.
+    pub fn paused_at_limit(&self) -> Option<&str> {
+        self.paused_at.as_deref().filter(|_| self.paused)
+    }
+
     /// Whether the run's time is up.
     pub fn is_past_deadline(&self) -> bool {
         self.account.deadline_passed
@@ -299,7 +340,7 @@ impl State {
 
     /// Whether nothing has been decided about any step.
     pub fn is_untouched(&self) -> bool {
-        self.steps.iter().all(|step| step.phase == Phase::Ready && step.attempts == 0)
+        self.steps.iter().all(|step| step.phase == Phase::Ready && step.is_untried())
     }
 
     /// Whether it waits to be let in: it has a group, and nothing has been decided about it.
@@ -309,13 +350,14 @@ impl State {
 
     /// The run in a word; `queued` if it waits for others of its group.
     pub fn status_in(&self, plan: &Plan) -> RunStatus {
-        if !self.paused && self.is_queued(plan) { RunStatus::Queued } else { self.status() }
+        if !self.paused && self.stopped.is_none() && self.is_queued(plan) { RunStatus::Queued } else { self.status() }
     }
 
     /// The run in a word, whatever its group.
     pub fn status(&self) -> RunStatus {
         match &self.finished {
             Some(finished) => finished.outcome.into(),
+            None if self.stopped.is_some() && !self.cancelling => RunStatus::Stopped,
             None if self.paused => RunStatus::Paused,
             // Something that is still to be decided is not waited for.
             None if !self.agenda.open.is_empty()
@@ -341,6 +383,11 @@ impl State {
     /// Whether the run is over, and ended badly.
     pub fn has_failed(&self) -> bool {
         self.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Failure)
+    }
+
+    /// Whether a person stopped the run, and it is neither resumed nor being cancelled.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.is_some() && !self.cancelling && !self.is_finished()
     }
 
     /// Whether the run is over.

@@ -17,18 +17,20 @@ words! {
         Waiting = "waiting",
         /// Nothing new starts.
         Paused = "paused",
+        /// A person stopped it; no engine continues it until a person resumes it.
+        Stopped = "stopped",
         /// It is over, and ended well.
         Succeeded = "succeeded",
         /// It is over, and ended badly.
         Failed = "failed",
-        /// It was stopped.
+        /// Somebody cancelled it.
         Cancelled = "cancelled",
     }
 }
 
 impl RunStatus {
     /// Every status of a run that is not over.
-    pub const OPEN: [Self; 4] = [Self::Queued, Self::Running, Self::Waiting, Self::Paused];
+    pub const OPEN: [Self; 5] = [Self::Queued, Self::Running, Self::Waiting, Self::Paused, Self::Stopped];
     /// Every status of a run that is over.
     pub const OVER: [Self; 3] = [Self::Succeeded, Self::Failed, Self::Cancelled];
 

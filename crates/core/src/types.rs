@@ -58,6 +58,25 @@ impl Type {
         Self::Object(Fields { known: IndexMap::new(), open: true })
     }
 
+    /// What stands in the place of a failed item of a `for_each` with `on_item_error: collect`.
+    pub fn item_error() -> Self {
+        let known = [("class", Self::String), ("message", Self::String)];
+        let known = known.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+        Self::closed([("error".to_owned(), Self::Object(Fields { known, open: true }))])
+    }
+
+    /// Whether a value of this type can be a failed item, or a result.
+    pub fn may_be_item_error(&self) -> bool {
+        self.members().len() > 1 && self.members().contains(&Self::item_error())
+    }
+
+    /// A list without its failed items.
+    pub fn without_item_errors(self) -> Self {
+        let Self::Array(item) = self else { return self };
+        let results = item.members().iter().filter(|member| **member != Self::item_error()).cloned();
+        Self::array(results.reduce(Self::or).unwrap_or_default())
+    }
+
     /// A list of `item`.
     pub fn array(item: Type) -> Self {
         Self::Array(Box::new(item))

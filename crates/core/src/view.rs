@@ -4,27 +4,33 @@
 
 mod attempts;
 mod brief;
+mod budget;
 mod cost;
 mod critical;
 mod forecast;
 mod hosted;
+mod label;
 mod questions;
 mod run;
 pub mod shown;
+mod standing;
 mod step;
 mod timeline;
 mod trace;
 
 pub use attempts::{Attempt, attempts};
 pub use brief::{Brief, RunLine, brief};
+pub use budget::{RunBudget, Used, budget};
 pub use cost::{Cost, Limit, Spent, cost};
 pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};
 pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, outputs, results};
+pub use label::label;
 pub use questions::{Asked, questions};
 pub(crate) use questions::{progress, shown};
 pub use run::{Progress, Run, run};
-pub use step::{AtWork, StepView, steps};
+pub use standing::{Standing, StandingWord, answer_command, standing};
+pub use step::{AtWork, StepView, ToldHint, steps};
 pub use timeline::{Spanned, TimelineSpan, timeline};
 pub use trace::{Trace, Traced, trace};
 

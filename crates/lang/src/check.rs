@@ -11,6 +11,7 @@ mod cycles;
 mod dead_ends;
 mod dependencies;
 mod endings;
+mod endless;
 mod fallbacks;
 mod files;
 mod idle_loops;
@@ -107,6 +108,7 @@ const RULES: &[Rule] = &[
     routes_shadowed::check,
     repeats::check,
     idle_loops::check,
+    endless::check,
     rewinds::check,
     template_syntax::check,
     template_names::check,

@@ -142,6 +142,13 @@ pub enum FindingKind {
         /// The fields that exist.
         known: Vec<String>,
     },
+    /// A field of an item that may be an error.
+    MayBeItemError {
+        /// The item, as written.
+        on: String,
+        /// The field.
+        field: String,
+    },
     /// A list is needed, but the value cannot be one.
     NotIterable {
         /// The expression, as written.

@@ -53,6 +53,7 @@ impl<'n> Lowering<'_, 'n> {
         Some(plan::Step {
             id: StepId::new(step.id.clone())?,
             name: text_of(node.get("name")),
+            was: node.get("was").and_then(Node::as_text).and_then(StepId::new),
             body: step.body,
             form: self.form(step_ix(at), step)?,
             deps: step.deps.iter().map(|(dep, _)| *dep).collect(),

@@ -53,6 +53,8 @@ pub struct Checked {
     pub native: Node,
     /// The plan, if there are no errors.
     pub plan: Option<Plan>,
+    /// Whether a text needs the run's task: it reads `task` without a test or a default.
+    pub reads_task: bool,
 }
 
 impl CheckReport {
@@ -79,7 +81,7 @@ pub fn check(request: CheckRequest, world: &dyn World) -> CheckReport {
         let name = name.unwrap_or_else(|| request.name.clone());
         let tree = Tree { name: name.clone(), dir: request.dir.clone(), node: node.clone(), uses: HashMap::new() };
         let mut own = Vec::new();
-        let plan = check_tree(tree, Depth::Outermost, &mut sources, world, &mut own);
+        let (plan, reads_task) = check_tree(tree, Depth::Outermost, &mut sources, world, &mut own);
         // A misread part also has the wrong shape; that is not a second mistake.
         own.retain(|found| !misread.contains(&found.span));
         if dialect != Dialect::Native {
@@ -91,7 +93,7 @@ pub fn check(request: CheckRequest, world: &dyn World) -> CheckReport {
             own.retain(|found| found.code != NO_EFFECT);
         }
         found.append(&mut own);
-        workflows.push(Checked { name, native: node, plan: plan.filter(|_| !broken) });
+        workflows.push(Checked { name, native: node, plan: plan.filter(|_| !broken), reads_task });
     }
     CheckReport { sources, dialect, diagnostics: tidy(found), workflows }
 }
@@ -109,7 +111,7 @@ fn check_tree(
     sources: &mut Sources,
     world: &dyn World,
     out: &mut Vec<Diagnostic>,
-) -> Option<Plan> {
+) -> (Option<Plan>, bool) {
     conform::workflow(&tree.node, out);
     let forest = model::load(tree, sources, world);
     let model = model::build(&forest, out);
@@ -129,7 +131,16 @@ fn check_tree(
     if depth == Depth::Outermost && !forest.is_cut {
         used_workflows(&forest, &model, sources, world, out);
     }
-    if has_errors(out) { None } else { lower::lower(&model, &texts, world) }
+    let plan = if has_errors(out) { None } else { lower::lower(&model, &texts, world) };
+    (plan, reads_task(&texts))
+}
+
+/// Whether a text of the file reads `task` and tests it nowhere.
+fn reads_task(texts: &texts::Texts<'_>) -> bool {
+    texts.all.iter().filter_map(|text| text.outcome.as_ref().ok()).any(|analysis| {
+        let mut reads = analysis.reads.iter().filter(|read| read.root == "task").peekable();
+        reads.peek().is_some() && reads.all(|read| !read.guarded)
+    })
 }
 
 /// LH0413: a used workflow has errors.

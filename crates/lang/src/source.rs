@@ -80,6 +80,11 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// The text of the file that was read first; the others are used by it.
+    pub fn first(&self) -> &str {
+        self.files.first().map_or("", |file| &file.text)
+    }
+
     /// Adds a file.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
         self.files.push(SourceFile { name: name.into(), text: text.into(), lines: OnceLock::new() });

@@ -62,6 +62,14 @@ pub trait World {
     fn described(&self, _kind: NameKind, _name: &str) -> Option<Described> {
         None
     }
+    /// A persona that was written for Longhaul. Files of other systems count only as players of a role.
+    fn own_persona(&self, name: &str) -> Option<Described> {
+        self.described(NameKind::Persona, name)
+    }
+    /// The agent file of the project or the user that plays a role, if there is one.
+    fn player(&self, _role: &str) -> Option<Player> {
+        None
+    }
     /// The abilities of an agent; `None` if unknown.
     fn able(&self, _agent: &str) -> Option<Able> {
         None
@@ -79,6 +87,15 @@ pub struct Able {
     pub mcp: bool,
     /// Whether it can leave the MCP servers of its own settings out.
     pub mcp_only: bool,
+}
+
+/// An agent file that plays a role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Player {
+    /// The file, as people write it.
+    pub file: String,
+    /// Its content.
+    pub described: Described,
 }
 
 /// The content of a persona or a skill.
@@ -106,7 +123,7 @@ impl Described {
         Self { text: text.trim().to_owned(), sandbox: key("sandbox"), model: key("model") }
     }
 
-    /// The content of a TOML file, as Codex describes agents.
+    /// The content of a TOML file, as Codex and agent007 describe agents.
     pub fn from_toml(file: &str) -> Self {
         let Ok(document) = file.parse::<toml_edit::DocumentMut>() else { return Self::default() };
         let key = |key: &str| document.get(key).and_then(|item| item.as_str()).map(str::to_owned);
@@ -115,8 +132,19 @@ impl Described {
             "danger-full-access" => "full".to_owned(),
             _ => "edit".to_owned(),
         });
-        Self { text: key("developer_instructions").unwrap_or_default(), sandbox, model: key("model") }
+        let text = key("developer_instructions").or_else(|| key("system_prompt")).unwrap_or_default();
+        let model = key("model").or_else(|| key("preferred_model"));
+        Self { text: text + &skills_of(&document), sandbox, model }
     }
+}
+
+/// The skill files that a Codex agent names, as a sentence for it.
+fn skills_of(document: &toml_edit::DocumentMut) -> String {
+    let tables = document.get("skills").and_then(|skills| skills.get("config")?.as_array_of_tables());
+    let is_on = |table: &&toml_edit::Table| table.get("enabled").and_then(|on| on.as_bool()) != Some(false);
+    let paths = tables.into_iter().flat_map(|tables| tables.iter()).filter(is_on);
+    let paths: Vec<&str> = paths.filter_map(|table| table.get("path")?.as_str()).collect();
+    if paths.is_empty() { String::new() } else { format!("\n\nRead these files first: {}", paths.join(", ")) }
 }
 
 /// Whether two names are the same for people: `TestDesigner` and `test-designer` are.
@@ -177,5 +205,10 @@ mod tests {
         assert_eq!(Described::from_markdown("You look.\n").text, "You look.");
         let told = Described::from_toml("developer_instructions = 'You look.'\nsandbox_mode = 'workspace-write'");
         assert_eq!((told.text.as_str(), told.sandbox.as_deref()), ("You look.", Some("edit")));
+        let told = Described::from_toml("system_prompt = 'You look.'\npreferred_model = 'opus'");
+        assert_eq!((told.text.as_str(), told.model.as_deref()), ("You look.", Some("opus")));
+        let skills = "[[skills.config]]\npath = 'a/SKILL.md'\n[[skills.config]]\npath = 'b'\nenabled = false";
+        let told = Described::from_toml(&format!("developer_instructions = 'You look.'\n{skills}"));
+        assert_eq!(told.text, "You look.\n\nRead these files first: a/SKILL.md");
     }
 }

@@ -15,6 +15,7 @@ pub const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
     "design"
     "diagnose"
     "feature"
+    "front-adjust"
     "ideation"
     "implement"
     "log-analysis"
@@ -27,15 +28,20 @@ pub const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
     "part-requirements"
     "part-sync"
     "part-task"
+    "part-tasks"
     "part-test"
+    "part-triage"
     "part-verify"
     "plan"
+    "prepare-implementation"
+    "requirements"
     "reverse-engineer"
     "review"
     "security-audit"
     "sparc"
     "task"
     "tdd"
+    "triage"
     "update-doc"
 );
 
@@ -65,6 +71,19 @@ pub const PERSONAS: &[(&str, &str)] = files!("personas", ".md":
     "ui-ux-designer"
 );
 
+/// Skills, by name.
+pub const SKILLS: &[(&str, &str)] = files!("skills", ".md":
+    "adr-template"
+    "coding-rules"
+    "design-template"
+    "finding-rules"
+    "plan-template"
+    "prd-template"
+    "task-template"
+    "testing-rules"
+    "ui-spec-template"
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +101,6 @@ mod tests {
         let shipped = |list: &[(&str, &str)]| list.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(shipped(WORKFLOWS), names_in("workflows", ".yaml"));
         assert_eq!(shipped(PERSONAS), names_in("personas", ".md"));
+        assert_eq!(shipped(SKILLS), names_in("skills", ".md"));
     }
 }

@@ -16,6 +16,8 @@ use crate::project::Project;
 /// The folders of a project's personas.
 const PERSONAS: &[&str] =
     &[".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"];
+/// Those of other systems.
+const FOREIGN: &[&str] = &[".claude/agents", ".codex/agents", ".agent007/personas"];
 /// The folders of a project's skills.
 const SKILLS: &[&str] = &[".longhaul/skills", ".claude/skills", ".agents/skills", ".agent007/skills"];
 
@@ -71,6 +73,17 @@ pub fn find(project: &Project, kind: NameKind, name: &str) -> Option<Card> {
     all(project, kind).into_iter().find(|card| same_name(&card.name, name))
 }
 
+/// The first persona with a name that was written for Longhaul.
+pub fn own(project: &Project, name: &str) -> Option<Card> {
+    let foreign = |card: &Card| FOREIGN.iter().any(|folder| card.file.starts_with(project.root.join(folder)));
+    all(project, NameKind::Persona).into_iter().find(|card| same_name(&card.name, name) && !foreign(card))
+}
+
+/// The persona of the project or the user that plays a role. Built-in personas are no players: recipes name them.
+pub fn player(project: &Project, role: &str) -> Option<Card> {
+    find(project, NameKind::Persona, role).filter(|card| card.origin != WorkflowOrigin::Builtin)
+}
+
 fn places(project: &Project, kind: NameKind) -> Vec<(WorkflowOrigin, PathBuf)> {
     let (folders, own) = match kind {
         NameKind::Persona => (PERSONAS, "personas"),
@@ -82,8 +95,12 @@ fn places(project: &Project, kind: NameKind) -> Vec<(WorkflowOrigin, PathBuf)> {
 }
 
 fn shipped(kind: NameKind) -> impl Iterator<Item = Card> {
-    let personas = if kind == NameKind::Persona { builtin::PERSONAS } else { &[] };
-    personas.iter().map(|(name, text)| Card {
+    let cards = match kind {
+        NameKind::Persona => builtin::PERSONAS,
+        NameKind::Skill => builtin::SKILLS,
+        _ => &[],
+    };
+    cards.iter().map(|(name, text)| Card {
         name: (*name).to_owned(),
         origin: WorkflowOrigin::Builtin,
         file: PathBuf::from(format!("<built in>/{name}.md")),
@@ -139,9 +156,19 @@ mod tests {
             (checker.description().as_str(), checker.described().unwrap().text.as_str()),
             ("Looks", "You look.")
         );
-        let skills: Vec<String> = all(&project, NameKind::Skill).into_iter().map(|card| card.name).collect();
-        assert_eq!(skills, ["release"]);
+        let own = |card: &Card| card.origin == WorkflowOrigin::Project;
+        let skills = all(&project, NameKind::Skill).into_iter().filter(own);
+        assert_eq!(skills.map(|card| card.name).collect::<Vec<_>>(), ["release"]);
         assert_eq!(find(&project, NameKind::Skill, "release").unwrap().description(), "How we release");
+    }
+
+    #[test]
+    fn a_file_of_the_project_plays_a_role_and_a_built_in_persona_does_not() {
+        let (_folder, project) = project();
+        assert_eq!(player(&project, "checker").unwrap().described().unwrap().text, "You look.");
+        assert!(player(&project, "code-reviewer").is_none());
+        assert!(player(&project, "nobody").is_none());
+        assert_eq!(own(&project, "engineer").unwrap().origin, WorkflowOrigin::User);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use longhaul_agents::drivers;
 use longhaul_config::Profile;
 use longhaul_core::catalog::names;
 use longhaul_lang::source::FILE_BYTES_MAX;
-use longhaul_lang::world::{Able, Described, FoundWorkflow, NameKind, Unavailable, World};
+use longhaul_lang::world::{Able, Described, FoundWorkflow, NameKind, Player, Unavailable, World};
 use longhaul_lang::{CheckReport, CheckRequest};
 
 use crate::builtin;
@@ -199,6 +199,16 @@ impl World for Disk {
 
     fn described(&self, kind: NameKind, name: &str) -> Option<Described> {
         cards::find(&self.project, kind, name)?.described()
+    }
+
+    fn own_persona(&self, name: &str) -> Option<Described> {
+        cards::own(&self.project, name)?.described()
+    }
+
+    fn player(&self, role: &str) -> Option<Player> {
+        let card = cards::player(&self.project, role)?;
+        let file = shown(card.file.strip_prefix(&self.project.root).unwrap_or(&card.file));
+        Some(Player { file, described: card.described()? })
     }
 
     fn able(&self, agent: &str) -> Option<Able> {

@@ -23,4 +23,4 @@ pub use identity::{Unknown, identity};
 pub use library::{Library, WorkflowEntry, WorkflowOrigin};
 pub use owner::allow;
 pub use project::Project;
-pub use settings::{Fleet, Gates, Settings};
+pub use settings::{Fleet, Gates, Settings, not_an_agent};

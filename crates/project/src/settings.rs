@@ -7,6 +7,7 @@
 mod agents;
 mod fleet;
 mod gates;
+mod notify;
 mod own;
 mod retention;
 mod tools;
@@ -18,11 +19,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_config::{
-    Backends, Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, Retention, SecretSetting, ToolServer, Values,
+    Backends, Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, Retention, SameFolder, SecretSetting,
+    ToolServer, Values,
 };
+use longhaul_core::notification::NotifyRules;
 use longhaul_core::policy::Authority;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
+pub use agents::not_an_agent;
 pub use fleet::Fleet;
 pub use gates::Gates;
 
@@ -52,14 +56,22 @@ pub struct Settings {
     pub gates: Gates,
     /// Warnings about entries without effect.
     pub warnings: Vec<String>,
+    /// Entries that name an agent that does not exist, in words.
+    pub unknown_agents: Vec<String>,
+    /// What happens when a second run starts to edit files of the same folder.
+    pub same_folder: Option<SameFolder>,
     /// The settings about several workers.
     pub fleet: Fleet,
+    /// Who is notified of what, and when.
+    pub notify: NotifyRules,
     /// How long finished runs stay.
     pub retention: Retention,
     /// Limits of values.
     pub values: Values,
     /// Whether a file has set the size of values.
     is_sized: bool,
+    /// The keys of `[notify]` that a file has set.
+    notified: Vec<String>,
 }
 
 impl Settings {
@@ -81,6 +93,9 @@ impl Settings {
         if own::has_channels(&text) && !is_trusted() {
             settings.warn(&own, own::without_channels(&mut text));
         }
+        if notify::is_in(&text) && !is_trusted() {
+            settings.warn(&own, notify::without(&mut text));
+        }
         let origin = Origin { folder: own.parent().unwrap_or(Path::new("")), may_all: &is_trusted };
         settings.add(&text, origin).with_context(|| own.display().to_string())?;
         settings.tools.values_mut().for_each(|server| server.is_checkout = true);
@@ -89,8 +104,11 @@ impl Settings {
             settings.add(text, origin).with_context(|| file.display().to_string())?;
         }
         tools::add_shared(&disk::text_if_any(&project.root.join(".mcp.json")), &mut settings.tools);
+        let strange = notify::finish(&mut settings.notify, &settings.notified, &settings.channels);
+        settings.warnings.extend(strange);
         let without_effect = settings.fleet.without_effect(&project.root, &settings.backends);
         settings.warnings.extend(without_effect);
+        settings.unknown_agents = agents::unknown(&settings.backends);
         Ok(settings)
     }
 
@@ -151,11 +169,17 @@ impl Settings {
         values::add(document, &mut self.values, &mut self.is_sized)?;
         gates::add(document, &mut self.gates)?;
         fleet::add(document, &mut self.fleet)?;
+        notify::add(document, &mut self.notify, &mut self.notified)?;
         retention::add(document, folder, &mut self.retention)?;
         tools::add(document, Origin { folder, may_all }, &mut self.tools)?;
         agents::add(document, folder, &mut self.backends)?;
         if let Some(item) = document.get("sandboxed") {
             self.backends.sandboxed |= item.as_bool().context("`sandboxed` is neither true nor false")?;
+        }
+        if let Some(item) = document.get("same_folder") {
+            let word = item.as_str().and_then(SameFolder::of);
+            let word = word.with_context(|| format!("`same_folder` is none of {}", SameFolder::WORDS.join(", ")))?;
+            self.same_folder.get_or_insert(word);
         }
         for (name, item) in entries(document.get("channels"), "channels")? {
             let key = format!("channels.{name}");
@@ -194,6 +218,7 @@ pub(crate) fn needs_trust(text: &str) -> bool {
     let Ok(document) = text.parse::<DocumentMut>() else { return false };
     document.contains_key("store")
         || own::has_channels(&document)
+        || notify::is_in(&document)
         || agents::sensitive(&document).is_some()
         || gates::sensitive(&document).is_some()
         || tools::sensitive(&document).is_some()

@@ -49,6 +49,45 @@ pub fn project_of(folder: &Path) -> Option<PathBuf> {
     recorded(folder)
 }
 
+/// The folder of the user's background engine: its lock, socket and logs. Creates it.
+pub fn background() -> Result<PathBuf> {
+    let folder = home()?.join("background");
+    verify(folder.parent().unwrap_or(&folder))?;
+    verify(&folder)?;
+    private(folder.parent().unwrap_or(&folder))?;
+    private(&folder)?;
+    Ok(folder)
+}
+
+/// The folders of all projects of this user that have state here.
+pub fn projects() -> Result<Vec<PathBuf>> {
+    Ok(all()?.into_iter().map(|(root, _)| root).collect())
+}
+
+/// All projects of this user that have state here, each with its state folder.
+pub fn all() -> Result<Vec<(PathBuf, PathBuf)>> {
+    let home = home()?;
+    verify(&home)?;
+    Ok(all_within(&home))
+}
+
+fn all_within(home: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let folders = std::fs::read_dir(home).into_iter().flatten().flatten();
+    // A link is a second name of a folder beside it.
+    let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
+    let owned = folders.filter(|folder| verify(folder).is_ok());
+    let mut found: Vec<(PathBuf, PathBuf)> = owned
+        .filter_map(|folder| Some((recorded(&folder)?, folder)))
+        // A record may be older than the folder at its path: then the state belongs to another project.
+        .filter(|(root, folder)| {
+            let project = Project { root: root.clone(), user: None };
+            root.is_dir() && within(home, &project).is_ok_and(|state| state == *folder)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
 /// The folder of all state folders.
 fn home() -> Result<PathBuf> {
     let base = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
@@ -246,6 +285,19 @@ mod tests {
         std::fs::set_permissions(&there, Permissions::from_mode(0o755)).unwrap();
         place.made("a");
         assert_eq!(there.metadata().unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn all_projects_are_found_that_are_still_there() {
+        let place = Place::new();
+        (place.made("a"), place.made("b"), place.made("gone"));
+        std::fs::remove_dir_all(place.path("gone")).unwrap();
+        std::fs::create_dir_all(place.path("home/background")).unwrap();
+        std::fs::create_dir_all(place.path("home/strange")).unwrap();
+        trusted::write(&place.path("home/strange/project.json"), r#"{"path":"/"}"#).unwrap();
+        let found: Vec<PathBuf> = all_within(&place.path("home")).into_iter().map(|(root, _)| root).collect();
+        assert_eq!(found, [place.path("a"), place.path("b")]);
+        assert!(all_within(&place.path("nowhere")).is_empty());
     }
 
     #[test]

@@ -32,6 +32,12 @@ impl Clock for System {
     }
 }
 
+/// A time in the zone of this machine, for lists: `Nov 16 22:10`.
+pub fn local_time(ms: i64) -> String {
+    let moment = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
+    moment.to_zoned(System.zone()).strftime("%b %d %H:%M").to_string()
+}
+
 /// The clock for all engines that share a store: the store's own clock, or this machine's clock if machines never share
 /// the store.
 pub async fn clock_of(store: &Arc<dyn Store>) -> Result<Arc<dyn Clock>, longhaul_store::Error> {

@@ -6,6 +6,7 @@ mod options;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -15,9 +16,10 @@ use longhaul_agents::process::{self, Guard};
 use longhaul_core::Json;
 use longhaul_core::consent::Ledger;
 use longhaul_core::decide::{Planner, group};
-use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunStarted, RunTrigger};
+use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunSource, RunStarted, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
+use longhaul_core::notification::NotifyLedger;
 use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan, Unit};
@@ -41,6 +43,7 @@ use crate::execute::secrets::Secrets;
 use crate::execute::shortage;
 use crate::fleet::membership::ClaimedTasks;
 use crate::run::approvals;
+use crate::run::attendance::Driving;
 use crate::run::awake::Awake;
 use crate::run::codec;
 use crate::run::damaged;
@@ -51,6 +54,7 @@ use crate::run::message::Message;
 use crate::run::notifier::{self, Notifier};
 use crate::run::run_loop::{self, Idle, Loaded};
 use crate::services::consent;
+use crate::services::notifications;
 use crate::services::registry;
 use crate::services::upkeep;
 
@@ -107,6 +111,35 @@ pub struct StartRequest {
     pub workflow_dir: PathBuf,
     /// The driver of its agents' turns: the engine or a client.
     pub driver: Driver,
+    /// The text that the plan was made from.
+    pub source: Option<SourceText>,
+}
+
+/// The text that a plan was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceText {
+    /// The file, where there is one.
+    pub file: Option<String>,
+    /// The text.
+    pub text: String,
+    /// The dialect, if the caller chose one.
+    pub dialect: Option<String>,
+    /// Whether the text was edited for the run alone, so that it is not the one in the file.
+    pub edited: bool,
+}
+
+impl SourceText {
+    /// The blob of the text, and what the journal says about it.
+    pub(crate) fn kept(&self) -> (Blob, RunSource) {
+        let blob = Blob::new(self.text.clone().into_bytes());
+        let source = RunSource {
+            file: self.file.clone(),
+            text: blob.hash.to_string(),
+            dialect: self.dialect.clone(),
+            edited: self.edited,
+        };
+        (blob, source)
+    }
 }
 
 /// Drives the runs of a store.
@@ -131,10 +164,18 @@ pub(crate) struct Shared {
     pub(crate) turns: Turns,
     pub(crate) taken: ClaimedTasks,
     pub(crate) secrets: Secrets,
+    /// Cancelled when this engine leaves its runs to another one; see [`Engine::drain`].
+    pub(crate) draining: CancellationToken,
     /// The consents that this engine has read so far.
     pub(crate) ledger: Mutex<Ledger>,
     /// The part of the registry that this engine has read so far.
     pub(crate) registry: Mutex<Registry>,
+    /// The notifications that this engine has read so far.
+    pub(crate) notified: Mutex<NotifyLedger>,
+    /// When this engine started.
+    pub(crate) since_ms: i64,
+    /// When the next notification is due, as far as this engine knows.
+    pub(crate) notify_at: AtomicI64,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -156,6 +197,10 @@ impl Engine {
             secrets: Secrets::of(&options),
             ledger: Mutex::default(),
             registry: Mutex::default(),
+            notified: Mutex::default(),
+            since_ms: clock.now_ms(),
+            notify_at: AtomicI64::new(i64::MAX),
+            draining: CancellationToken::new(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -199,6 +244,7 @@ impl Engine {
         let run = request.run.clone().unwrap_or_else(|| new_run_id(self.shared.clock.now_ms()));
         let text = serde_json::to_string(plan).map_err(Error::encoding)?;
         let blob = Blob::new(text.into_bytes());
+        let source = request.source.as_ref().map(SourceText::kept);
         let started = RunStarted {
             workflow: plan.main().name.clone(),
             plan: blob.hash.to_string(),
@@ -212,6 +258,7 @@ impl Engine {
             consent: Some(terms),
             forked: None,
             driver: request.driver,
+            source: source.as_ref().map(|(_, source)| Box::new(source.clone())),
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(invalid(format!("`concurrency.group` cannot be rendered: {}", problem.0)));
@@ -233,7 +280,10 @@ impl Engine {
             planner,
             &state,
             &[envelope],
-            crate::run::record::Extras { blobs: vec![blob], ..Default::default() },
+            crate::run::record::Extras {
+                blobs: [blob].into_iter().chain(source.map(|(text, _)| text)).collect(),
+                ..Default::default()
+            },
         )
         .await?;
         self.shared.artifacts.write_run(&run, &state);
@@ -339,6 +389,7 @@ impl Engine {
     ) -> Result<Idle, Error> {
         let news = self.shared.notifier.listen(run);
         let _renewing = self.keep_leases();
+        let _driving = Driving::note(&self.shared, run);
         let mut has_waited = false;
         loop {
             let (idle, state) = match self.until_idle(run, &stop).await {
@@ -354,7 +405,7 @@ impl Engine {
                 self.shared.notifier.forget(run);
                 return Ok(idle);
             };
-            if stop.is_cancelled() || !patient(&state) {
+            if stop.is_cancelled() || self.is_draining() || state.is_stopped() || !patient(&state) {
                 return Ok(idle);
             }
             let timer =
@@ -364,6 +415,7 @@ impl Engine {
             let pause = timer.into_iter().chain(others).chain([LOOK_ANYWAY]).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
+                () = self.shared.draining.cancelled() => return Ok(idle),
                 () = news.notified() => {}
                 () = self.moved_by_others(run, state.seq) => {}
                 () = tokio::time::sleep(pause.unwrap_or(LOOK_ANYWAY)) => {}
@@ -415,6 +467,17 @@ impl Engine {
         self.shared.store.scope().map(longhaul_store::LoginScope::login)
     }
 
+    /// Leaves all runs to another engine: decides nothing more, and waits only for attempts that would not outlive this
+    /// process. Agents under a shim continue; the process must end right after, and another engine attaches to them.
+    pub fn drain(&self) {
+        self.shared.draining.cancel();
+    }
+
+    /// Whether this engine leaves its runs to another one.
+    pub fn is_draining(&self) -> bool {
+        self.shared.draining.is_cancelled()
+    }
+
     /// Renews the leases of this engine until the handle is dropped.
     pub(crate) fn keep_leases(&self) -> AbortOnDropHandle<()> {
         let waits = self.shared.store.wait_for_room();
@@ -432,6 +495,17 @@ impl Engine {
     /// Asks the worker of this engine, if there is one, to check a run now.
     pub fn poke(&self, run: &RunId) {
         self.shared.notifier.tell(run);
+    }
+
+    /// The text that a run's plan was made from; `None` if an earlier version started the run.
+    pub async fn source(&self, run: &RunId) -> Result<Option<SourceText>, Error> {
+        let Some(started) = self.load(run).await?.state.started else { return Ok(None) };
+        let Some(source) = started.source else { return Ok(None) };
+        let hash: Hash = source.text.parse().map_err(|_| Error::Damaged(format!("`{}` is not a text", source.text)))?;
+        let bytes = self.shared.store.blob(hash).await?;
+        let bytes = bytes.ok_or_else(|| Error::Damaged("the text of the workflow is missing".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|error| Error::Damaged(error.to_string()))?;
+        Ok(Some(SourceText { file: source.file, text, dialect: source.dialect, edited: source.edited }))
     }
 
     /// One run, as lists show it.
@@ -456,7 +530,7 @@ impl Engine {
 }
 
 /// Journals of Longhaul itself, which are not runs.
-const JOURNALS: [&str; 3] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP];
+const JOURNALS: [&str; 4] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP, notifications::NOTIFY];
 
 fn is_run(row: &RunRow) -> bool {
     !row.run.is_reserved()
@@ -529,8 +603,13 @@ impl Shared {
     }
 }
 
+/// Whether a plan can start with these inputs.
+pub fn check_inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<(), Error> {
+    inputs(plan, given).map(drop)
+}
+
 /// The inputs with their defaults. Checks each one against its schema.
-fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
+pub(crate) fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
     let unit = plan.main();
     let mut inputs = IndexMap::new();
     for (name, input) in &unit.inputs {

@@ -2,6 +2,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod approvals;
+pub(crate) mod attendance;
 pub(crate) mod awake;
 pub(crate) mod blockers;
 pub(crate) mod codec;

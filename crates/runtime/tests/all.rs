@@ -5,5 +5,6 @@
 
 mod hosted;
 mod kinds;
+mod notifications;
 mod pace;
 mod schedule;

@@ -85,6 +85,7 @@ fn trigger(enabled: bool) -> Trigger {
         name: "five".to_owned(),
         enabled,
         workflow: Some("waits".to_owned()),
+        task: None,
         kind: TriggerDefinition::Schedule(Schedule {
             cron: "*/5 * * * *".to_owned(),
             timezone: "America/Denver".to_owned(),
@@ -106,7 +107,7 @@ fn startable(wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
         ..CheckRequest::default()
     };
     let plan = check(request, &Bare::default()).workflows.into_iter().find_map(|workflow| workflow.plan);
-    Ok(plan.map(|plan| Startable { plan, dir: std::path::PathBuf::new() }))
+    Ok(plan.map(|plan| Startable { plan, dir: std::path::PathBuf::new(), source: None }))
 }
 
 #[tokio::test]

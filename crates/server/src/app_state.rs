@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use longhaul_app::workflow::{self, Unplanned};
-use longhaul_app::{App, RunCommand};
+use longhaul_app::{App, Replanning, RunCommand};
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
@@ -193,7 +193,7 @@ impl AppState {
         Ok((entry, startable.plan))
     }
 
-    fn startable(&self, name: &str) -> Result<(WorkflowEntry, Startable), Problem> {
+    pub(crate) fn startable(&self, name: &str) -> Result<(WorkflowEntry, Startable), Problem> {
         let (entry, report) = self.workflow(name)?;
         let startable = workflow::planned(&entry, report).map_err(|why| unplanned(name, &why))?;
         Ok((entry, startable))
@@ -253,6 +253,13 @@ impl AppState {
         Ok(applied)
     }
 
+    /// Continues a run with a changed workflow.
+    pub(crate) async fn replan(&self, run: &RunId, how: &Replanning, caller: &Caller) -> Result<Applied, Problem> {
+        let (_, applied) = self.app().replan(run, how, &caller.known()).await?;
+        self.go_on(&applied).await?;
+        Ok(applied)
+    }
+
     /// Like `command`, for a message that is already built.
     pub(crate) async fn send(&self, run: &RunId, message: Message, caller: &Caller) -> Result<Applied, Problem> {
         let applied = self.engine().command(run, message, &caller.who, Duration::ZERO).await?;
@@ -263,7 +270,7 @@ impl AppState {
     /// Drives a run that has something to do, and waits until it has started.
     async fn go_on(&self, applied: &Applied) -> Result<(), Problem> {
         match applied.then {
-            Follow::Finished { .. } | Follow::Client => return Ok(()),
+            Follow::Finished { .. } | Follow::Client | Follow::Stopped => return Ok(()),
             Follow::Waits | Follow::Paused => {
                 self.drive(&applied.run);
                 return Ok(());

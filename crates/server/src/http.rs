@@ -25,9 +25,11 @@ mod pages;
 mod passes;
 mod problem;
 mod rate;
+mod replan;
 mod route;
 mod rows;
 mod runs;
+mod search;
 mod serve;
 mod start;
 mod stream;
@@ -38,5 +40,5 @@ mod workflows;
 
 pub use keys::{Keys, Minted, Role, TokenRecord, TokenRequest, is_name};
 pub use openapi::document as openapi;
-pub use rows::row;
+pub use rows::{Row, attended_row, row};
 pub use serve::{Site, listen, serve};

@@ -72,6 +72,7 @@ macro_rules! conformance {
                     runs_are_chosen_by_what_their_heads_say,
                     a_prefix_is_plain_text,
                     a_page_after_an_unknown_run_is_refused,
+                    runs_are_chosen_by_when_they_were_created_and_changed,
                     runs_are_unattended_without_a_task_that_waits_or_is_held,
                 ]
                 tasks: [

@@ -482,9 +482,14 @@ fn started(append: &Append, task: &NewTask) -> Task {
 
 fn asked(query: &Query, id: &RunId, run: &Run) -> bool {
     let head = &run.head;
+    let at = |event: Option<&StoredEvent>| event.map_or(0, |event| event.at_ms);
+    let (created, updated) = (at(run.events.first()), at(run.events.last()));
     (query.statuses.is_empty() || query.statuses.contains(&head.status))
         && query.workflow.as_ref().is_none_or(|workflow| *workflow == head.workflow)
         && query.group.as_ref().is_none_or(|group| head.group.as_ref() == Some(group))
         && query.parent.as_ref().is_none_or(|parent| head.parent.as_ref() == Some(parent))
         && query.prefix.as_ref().is_none_or(|prefix| id.as_str().starts_with(prefix.as_str()))
+        && query.created_from_ms.is_none_or(|time| created >= time)
+        && query.created_before_ms.is_none_or(|time| created < time)
+        && query.updated_from_ms.is_none_or(|time| updated >= time)
 }

@@ -76,6 +76,12 @@ pub struct Query {
     pub after: Option<RunId>,
     /// Runs that at this time have no task that waits for a worker, and no task with a valid lease.
     pub unattended_at_ms: Option<i64>,
+    /// Runs created at this time or later.
+    pub created_from_ms: Option<i64>,
+    /// Runs created before this time.
+    pub created_before_ms: Option<i64>,
+    /// Runs whose last event has this time or a later one. There is no index for it.
+    pub updated_from_ms: Option<i64>,
     /// The most runs to return.
     pub limit: usize,
 }
@@ -106,6 +112,9 @@ impl Default for Query {
             before: None,
             after: None,
             unattended_at_ms: None,
+            created_from_ms: None,
+            created_before_ms: None,
+            updated_from_ms: None,
             limit: 100,
         }
     }

@@ -94,6 +94,8 @@ impl Witness {
         let told = matches!(
             read.event,
             Event::Answered { .. }
+                | Event::HintGiven { .. }
+                | Event::BudgetChanged { .. }
                 | Event::Signalled { .. }
                 | Event::HostedClaimed { .. }
                 | Event::HeartbeatSeen { .. }
@@ -142,6 +144,11 @@ impl Witness {
             }
             Event::RunFinished { .. } => self.finished = true,
             Event::Reopened { .. } => self.finished = false,
+            Event::PlanReplaced(_) => {
+                self.finished = false;
+                self.open.clear();
+                self.agents.start_over();
+            }
             _ => {}
         }
         Ok(())
@@ -181,8 +188,16 @@ impl Witness {
 
 /// Whether an event can happen in a finished run.
 fn follows_an_end(event: &Event) -> bool {
-    use Event::{OnFailureEnded, OnFailureStarted, Refused, Reopened};
-    matches!(event, OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. })
+    use Event::{BudgetChanged, OnFailureEnded, OnFailureStarted, PlanReplaced, Refused, Reopened};
+    matches!(
+        event,
+        OnFailureStarted { .. }
+            | OnFailureEnded { .. }
+            | Refused { .. }
+            | Reopened { .. }
+            | BudgetChanged { .. }
+            | PlanReplaced(_)
+    )
 }
 
 /// A step that works or waits inside a container that does not.
@@ -206,13 +221,14 @@ fn orphan(state: &State) -> Option<StepPath> {
 fn is_stuck(state: &State) -> bool {
     state.started.is_some()
         && !state.paused
+        && state.stopped.is_none()
         && state.open_attempts().next().is_none()
         && state.waiting().next().is_none()
 }
 
 /// An open step that no worker has, and that waits for nothing with a name.
 fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
-    if state.is_finished() || state.paused || state.cancelling {
+    if state.is_finished() || state.paused || state.stopped.is_some() || state.cancelling {
         return None;
     }
     let timers = state.timers(planner.plan);

@@ -12,6 +12,7 @@ mod chapter;
 pub mod fleet;
 mod invariants;
 pub mod model_server;
+mod replace;
 mod script;
 mod show;
 pub mod sim;

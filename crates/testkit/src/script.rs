@@ -15,14 +15,17 @@
 //! go <- approve                        an answer, one second after the question
 //! go <- after 5m deny not today        or: skip, edit <json>, value <json>, no answer: silence
 //! at 10s signal ready {"n": 1}         also: cancel, pause, unpause, late build@1
+//! at 10s tell build use the cache      a person tells the agent of a step something; comment build retry use the cache: beside an answer
+//! at 10s budget usd +5                 also: tokens, steps, duration; without + the limit itself
 //! at 10s submit a@2 "text"             by the client of the run; also: heartbeat a@1 half done, take a@1 bob
 //! then reopen                          when nothing else happens; also: reopen from build, fork before build
 //! ```
 
 use longhaul_core::Json;
 use longhaul_core::duration::parse_ms;
-use longhaul_core::event::{Answer, Failure, OnHostLost, Result as Left, Session};
+use longhaul_core::event::{Amount, Answer, BudgetChange, Failure, OnHostLost, Result as Left, Session};
 use longhaul_core::plan::ErrorClass;
+use longhaul_core::replan::Choices;
 
 /// The default time that work and people take.
 const SECOND: i64 = 1_000;
@@ -44,12 +47,19 @@ pub(crate) enum Act {
     Cancel,
     Pause,
     Unpause,
+    /// Somebody stops the run.
+    Stop,
+    /// Somebody resumes it.
+    Resume,
     /// The result of an attempt, delivered again.
     Late(String),
     Reopen(Option<String>),
     /// A new run with the history before the first attempt of a step.
     Fork(String),
-    Answer(String, Answer),
+    Answer(String, Answer, Option<String>),
+    /// A person tells the agent of a step something.
+    Tell(String, String),
+    Budget(BudgetChange),
     /// A result from the client of the run.
     Submit(String, Json),
     Heartbeat(String, String),
@@ -79,6 +89,8 @@ pub struct OutsideScript {
     pub(crate) sessions: Vec<(String, Session, Option<String>)>,
     pub(crate) at: Vec<(i64, Act)>,
     pub(crate) then: Vec<Act>,
+    /// Steps that keep their results, and steps that run again, when the plan is replaced.
+    pub(crate) choices: Choices,
 }
 
 impl OutsideScript {
@@ -118,6 +130,8 @@ impl OutsideScript {
                 self.at.push((i64::try_from(parse_ms(time)?).ok()?, parse_act(act)?));
             }
             "then" => self.then.push(parse_act(rest)?),
+            "keep" => self.choices.keep.push(rest.to_owned()),
+            "again" => self.choices.redo.push(rest.to_owned()),
             _ => return None,
         }
         Some(())
@@ -214,6 +228,21 @@ fn parse_answer(text: &str) -> Option<Answer> {
     })
 }
 
+fn parse_budget(text: &str) -> Option<BudgetChange> {
+    let (limit, amount) = text.split_once(' ')?;
+    let (is_more, amount) = amount.strip_prefix('+').map_or((false, amount), |more| (true, more));
+    let whole = |number: Option<u64>| number.map(|n| if is_more { Amount::By(n) } else { Amount::To(n) });
+    let money = |number: f64| if is_more { Amount::By(number) } else { Amount::To(number) };
+    let none = BudgetChange::default();
+    Some(match limit {
+        "usd" => BudgetChange { usd: Some(money(amount.parse().ok()?)), ..none },
+        "tokens" => BudgetChange { tokens: whole(amount.parse().ok()), ..none },
+        "steps" => BudgetChange { steps: whole(amount.parse().ok()), ..none },
+        "duration" => BudgetChange { duration_ms: whole(parse_ms(amount)), ..none },
+        _ => return None,
+    })
+}
+
 fn parse_act(text: &str) -> Option<Act> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some(match word {
@@ -224,6 +253,8 @@ fn parse_act(text: &str) -> Option<Act> {
         "cancel" => Act::Cancel,
         "pause" => Act::Pause,
         "unpause" => Act::Unpause,
+        "stop" => Act::Stop,
+        "resume" => Act::Resume,
         "late" => Act::Late(rest.to_owned()),
         "reopen" => Act::Reopen(rest.strip_prefix("from ").map(str::to_owned)),
         "submit" => {
@@ -248,8 +279,19 @@ fn parse_act(text: &str) -> Option<Act> {
         "fork" => Act::Fork(rest.strip_prefix("before ")?.to_owned()),
         "answer" => {
             let (step, answer) = rest.split_once(' ')?;
-            Act::Answer(step.to_owned(), parse_answer(answer)?)
+            Act::Answer(step.to_owned(), parse_answer(answer)?, None)
         }
+        "comment" => {
+            let (step, rest) = rest.split_once(' ')?;
+            let (answer, comment) = rest.split_once(' ')?;
+            let answer = Answer::Value { value: Json::from(answer) };
+            Act::Answer(step.to_owned(), answer, Some(comment.to_owned()))
+        }
+        "tell" => {
+            let (step, text) = rest.split_once(' ')?;
+            Act::Tell(step.to_owned(), text.to_owned())
+        }
+        "budget" => Act::Budget(parse_budget(rest)?),
         _ => return None,
     })
 }

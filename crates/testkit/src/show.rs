@@ -22,6 +22,9 @@ fn what(event: &Event, zero: i64) -> String {
         Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
             format!("{path}@{attempt} waits for a worker with {labels:?}")
         }
+        Event::AttemptStarted { path, attempt, hints, .. } if !hints.is_empty() => {
+            format!("{path}@{attempt} started with hints {hints:?}")
+        }
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
         Event::HostedClaimed { path, attempt, by, until } => {
             format!("{path}@{attempt} taken by {by} until {}", when(*until, zero))
@@ -90,6 +93,8 @@ fn what(event: &Event, zero: i64) -> String {
         Event::Approved { path, given, needed, .. } => format!("{path} approved: {given} of {needed}"),
         Event::Answered { path, answer, .. } => format!("{path} answered: {}", said(answer)),
         Event::Consented { path, rule } => format!("{path} may: {rule}"),
+        Event::HintGiven { path, text, .. } => format!("{path} told: {text}"),
+        Event::BudgetChanged { change, .. } => format!("budget {}", serde_json::to_value(change).unwrap_or_default()),
         Event::ConsentRevoked { .. } => "consent revoked".to_owned(),
         Event::WaitStarted { path, due, signal } => {
             let signal = signal.as_ref().map_or_else(String::new, |signal| format!(" for `{signal}`"));
@@ -110,6 +115,17 @@ fn what(event: &Event, zero: i64) -> String {
             format!("cancel requested{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))
         }
         Event::Paused { by } => format!("paused{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))),
+        Event::RunStopped { by } => {
+            format!("stopped{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}")))
+        }
+        Event::RunResumed { .. } => "resumed".to_owned(),
+        Event::PlanReplaced(replaced) => format!(
+            "plan replaced; kept {:?}, again {:?}, dropped {:?}",
+            replaced.kept, replaced.again, replaced.dropped
+        ),
+        Event::ResultKept { path, unfinished: true, .. } => format!("{path} keeps its conversation"),
+        Event::ResultKept { path, was: Some(was), .. } => format!("{path} keeps the result of {was}"),
+        Event::ResultKept { path, was: None, .. } => format!("{path} keeps its result"),
         Event::Reopened { from, .. } => {
             format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
         }

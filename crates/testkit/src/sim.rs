@@ -4,6 +4,7 @@
 //! the seed itself means nothing once the generator changes.
 
 mod chance;
+mod edits;
 mod faults;
 mod fleet;
 mod generate;
@@ -66,6 +67,23 @@ pub fn simulate_all(seeds: Range<u64>) -> impl Iterator<Item = Result<Summary, S
     })
 }
 
+/// Runs a seed in which a person changes the workflow in the middle of the run, again and again.
+pub fn simulate_edits(seed: u64) -> Result<Summary, String> {
+    let plan = checked(seed)?;
+    // A client or several machines change nothing about plans.
+    let mut sim = Sim::new(plan, seed);
+    (sim.driver, sim.is_fleet) = (Driver::Engine, false);
+    sim.edits = Some(edits::Edits::new(&workflow(seed), &sim.plan));
+    match sim.run() {
+        Ok(()) => Ok(sim.summary()),
+        Err(why) => {
+            let text = sim.edits.as_ref().map(|edits| edits.text()).unwrap_or_default();
+            let lines = sim.lines().join("\n");
+            Err(told(seed, &format!("{why}\n{}{lines}\nchanged to:\n{text}", tree(&sim.plan, &sim.state))))
+        }
+    }
+}
+
 fn told(seed: u64, why: &str) -> String {
     format!("seed {seed}: {why}\nlook at it with: longhaul-sim --seed {seed}\n{}", workflow(seed))
 }
@@ -106,6 +124,8 @@ pub(crate) struct Sim {
     owed: Option<(String, u32)>,
     happened: u32,
     reopened: u32,
+    /// Changes of the workflow in the middle of the run, if there are any.
+    edits: Option<edits::Edits>,
 }
 
 impl Sim {
@@ -128,6 +148,7 @@ impl Sim {
             owed: None,
             happened: 0,
             reopened: 0,
+            edits: None,
         }
     }
 
@@ -151,12 +172,23 @@ impl Sim {
             if self.chance.one_in(4) {
                 self.disturb()?;
             }
+            if self.is_patient() && self.edits.is_some() && self.chance.one_in(5) {
+                self.edit()?;
+            }
             match self.next_event() {
                 Some(event) => self.tell(event)?,
                 None => return Ok(()),
             }
         }
         Err("the run does not end although everything turned out well".to_owned())
+    }
+
+    fn remember_all(&mut self, events: &[Envelope]) -> Result<(), String> {
+        if self.edits.is_none() {
+            return Ok(());
+        }
+        let (plan, index) = (self.plan.clone(), self.index.clone());
+        self.remember(events, Planner { plan: &plan, index: &index })
     }
 
     fn is_patient(&self) -> bool {
@@ -174,6 +206,7 @@ impl Sim {
         let planner = Planner { plan: &self.plan, index: &self.index };
         self.history.extend(taken.events.iter().cloned());
         self.witness.watch(planner, &self.state, &taken.events)?;
+        let events = taken.events.clone();
         hosts::is_kept(self.owed.take(), &taken.events)?;
         let state = &self.state;
         self.open.retain(|start| {
@@ -184,6 +217,7 @@ impl Sim {
         if self.state.is_finished() {
             self.open.clear();
         }
+        self.remember_all(&events)?;
         let under_way = self.state.open_attempts().count();
         if !self.state.is_finished() && under_way != self.open.len() {
             return Err(format!("{under_way} attempts are open, but {} were begun", self.open.len()));
@@ -191,12 +225,22 @@ impl Sim {
         Ok(())
     }
 
+    /// The state that the recorded events lead to. The first plans of a run are those that were replaced.
+    fn replayed(&self) -> Result<State, String> {
+        let mut state = State::default();
+        let mut plan = self.edits.as_ref().map_or((&self.plan, &self.index), |edits| edits.first());
+        for envelope in &self.history {
+            if let (Event::PlanReplaced(replaced), Some(edits)) = (&envelope.event, &self.edits) {
+                plan = edits.named(&replaced.plan).unwrap_or((&self.plan, &self.index));
+            }
+            state.apply(plan.0, plan.1, envelope).map_err(|error| error.0)?;
+        }
+        Ok(state)
+    }
+
     /// The engine dies and starts again: only the recorded events are left.
     fn crash(&mut self) -> Result<(), String> {
-        let mut state = State::default();
-        for envelope in &self.history {
-            state.apply(&self.plan, &self.index, envelope).map_err(|error| error.0)?;
-        }
+        let state = self.replayed()?;
         if state != self.state {
             return Err("the history does not lead to the state".to_owned());
         }

@@ -19,7 +19,7 @@ use crate::show;
 use crate::whole::advance;
 
 /// After this many happenings, a run counts as endless.
-const HAPPENINGS_MAX: usize = 3_000;
+pub(crate) const HAPPENINGS_MAX: usize = 3_000;
 /// The time at which every run starts: 2026-01-01.
 const ZERO: i64 = 1_767_225_600_000;
 
@@ -34,14 +34,14 @@ pub struct VirtualWorld {
     pub history: Vec<Envelope>,
     /// The history for people, with the refused events.
     pub lines: Vec<String>,
-    index: Index,
-    script: OutsideScript,
-    witness: Witness,
-    now: i64,
+    pub(crate) index: Index,
+    pub(crate) script: OutsideScript,
+    pub(crate) witness: Witness,
+    pub(crate) now: i64,
     /// Scheduled events: results and answers, in the order of their start.
-    coming: Vec<(i64, Event)>,
-    acts: usize,
-    thens: usize,
+    pub(crate) coming: Vec<(i64, Event)>,
+    pub(crate) acts: usize,
+    pub(crate) thens: usize,
     /// The machine of the worker that drives the run, if there are several machines.
     machine: Option<String>,
 }
@@ -129,11 +129,12 @@ impl VirtualWorld {
             consent: Some(Terms { granted: true, ..Terms::default() }),
             forked: None,
             driver: if self.script.host.is_some() { Driver::Client } else { Driver::Engine },
+            source: None,
         }
     }
 
     /// Plays the next event; returns false if there is none.
-    fn next(&mut self) -> Result<bool, String> {
+    pub(crate) fn next(&mut self) -> Result<bool, String> {
         let coming = self.coming.iter().enumerate().min_by_key(|(order, (at, _))| (*at, *order));
         let coming = coming.map(|(order, (at, _))| (*at, order));
         let timer = self.state.timers(&self.plan).into_iter().min_by_key(|(_, due)| *due);
@@ -169,6 +170,8 @@ impl VirtualWorld {
             Act::Signal(name, data) => Event::Signalled { name, data, by: None },
             Act::Cancel => Event::CancelRequested { by: None, reason: None },
             Act::Pause => Event::Paused { by: None },
+            Act::Stop => Event::RunStopped { by: Some("ana".to_owned()) },
+            Act::Resume => Event::RunResumed { by: None },
             Act::Unpause => Event::Unpaused { by: None },
             Act::Submit(attempt, output) => {
                 let (path, attempt) = numbered(&attempt)?;
@@ -191,7 +194,14 @@ impl VirtualWorld {
                 let from = from.map(|from| from.parse::<StepPath>()).transpose()?;
                 Event::Reopened { from, by: None }
             }
-            Act::Answer(step, answer) => Event::answered(step.parse()?, answer),
+            Act::Answer(step, answer, given) => match Event::answered(step.parse()?, answer) {
+                Event::Answered { path, answer, by, caller, shown, key, .. } => {
+                    Event::Answered { path, answer, by, caller, comment: given, shown, key }
+                }
+                other => other,
+            },
+            Act::Tell(step, text) => Event::HintGiven { path: step.parse()?, text, by: Some("ana".to_owned()) },
+            Act::Budget(change) => Event::BudgetChanged { change, by: None },
             Act::Fork(before) => return self.fork(&before),
             Act::Machine(host) => {
                 self.machine = Some(host);
@@ -262,7 +272,7 @@ impl VirtualWorld {
         taken.starts.extend(claimed.collect::<Vec<_>>());
     }
 
-    fn took(&mut self, taken: Advance) {
+    pub(crate) fn took(&mut self, taken: Advance) {
         for envelope in &taken.events {
             let work = taken.starts.iter().find(|start| self.script.shows_work && begins(start, &envelope.event));
             let handed = self.handed_out(&envelope.event).filter(|_| self.script.shows_work);

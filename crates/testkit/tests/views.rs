@@ -387,12 +387,12 @@ fn an_attempt_waits_for_a_worker_until_one_takes_it_and_then_says_who_and_where(
 fn a_line_of_a_list_says_what_is_waited_for_while_nothing_is_at_work() {
     let gate = "do: [{id: a, run: 'true'}, {id: go, approve: 'Go?'}]";
     let world = after(1000, gate, "");
-    let line = brief(&world.plan, &world.state);
+    let line = brief("r-1", &world.plan, &world.state);
     assert_eq!((line.asks, line.attempts, line.line.done), (Some(1), 1, 1));
     assert_eq!(line.line.waiting_for, ["approval"]);
     assert!(line.line.waits.unwrap().starts_with("`go` waits for an approval since"));
     let busy = after(1000, gate, "a -> hang");
-    assert_eq!(brief(&busy.plan, &busy.state).line.waits, None);
+    assert_eq!(brief("r-1", &busy.plan, &busy.state).line.waits, None);
 }
 
 #[test]

@@ -25,7 +25,6 @@ interface Gaps {
   GraphNode: Gap<types.GraphNode, Made<"GraphNode">>;
   Layout: Gap<types.Layout, Made<"Layout">>;
   Origin: Gap<types.Origin, Made<"Origin">>;
-  Persisted: Gap<types.Persisted, Made<"Persisted">>;
   Problem: Gap<types.Problem, Made<"Problem">>;
   Question: Gap<types.Question, Made<"Question">>;
   Questions: Gap<types.Questions, Made<"Questions">>;

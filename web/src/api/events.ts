@@ -51,6 +51,8 @@ export type Happened =
   | { event: "answered"; path: Path; answer: Answer | "timed_out"; by?: string; comment?: string }
   | { event: "approved"; path: Path; given: number; needed: number; by?: string; comment?: string }
   | { event: "consented"; path: Path; rule: string }
+  | { event: "hint_given"; path: Path; text: string; by?: string }
+  | { event: "budget_changed"; change: Record<string, { to?: number; by?: number }>; by?: string }
   | { event: "consent_revoked"; by?: string }
   | { event: "wait_started"; path: Path; due?: number; signal?: string }
   | { event: "step_ended"; path: Path; end: End }
@@ -60,7 +62,11 @@ export type Happened =
   | { event: "cancel_requested"; by?: string; reason?: string }
   | { event: "paused"; by?: string }
   | { event: "unpaused"; by?: string }
+  | { event: "run_stopped"; by?: string }
+  | { event: "run_resumed"; by?: string }
   | { event: "reopened"; from?: Path; by?: string }
+  | { event: "plan_replaced"; kept?: string[]; again?: string[]; dropped?: string[]; by?: string }
+  | { event: "result_kept"; path: Path; was?: Path; unfinished?: boolean }
   | { event: "run_finished"; outcome: "success" | "failure" | "cancelled"; message?: string; outputs?: Record<string, Json> };
 
 /** An event with its place in the history of a run. */

@@ -22,6 +22,22 @@ export interface components {
             user?: string | null;
             version: string;
         };
+        /** @description A limit from now on. */
+        Amount: {
+            /** Format: double */
+            to: number;
+        } | {
+            /** Format: double */
+            by: number;
+        };
+        /** @description A limit from now on. */
+        Amount2: {
+            /** Format: uint64 */
+            to: number;
+        } | {
+            /** Format: uint64 */
+            by: number;
+        };
         /** @description An answer. */
         Answering: {
             answer: components["schemas"]["Said"];
@@ -101,6 +117,8 @@ export interface components {
             artifacts: components["schemas"]["Artifact"][];
             /** @description Machines with files of the run that are not here. */
             elsewhere?: string[];
+            /** @description Whether there are more files than are listed. */
+            more?: boolean;
         };
         /** @description An attempt, and the data that exists about it. */
         Attempt: {
@@ -169,11 +187,26 @@ export interface components {
              */
             since: number;
         };
+        /** @description Changes limits of a run. Each is `{"to": N}`, the new limit, or `{"by": N}`, added to the limit. */
+        Budget: components["schemas"]["BudgetChange"];
+        /** @description New limits of a run. Those that are not named stay. */
+        BudgetChange: {
+            /** @description Time since the start of the run, in milliseconds. */
+            duration_ms?: components["schemas"]["Amount2"] | null;
+            /** @description Executed steps. */
+            steps?: components["schemas"]["Amount2"] | null;
+            /** @description Tokens, read and written. */
+            tokens?: components["schemas"]["Amount2"] | null;
+            /** @description Money, in US dollars. */
+            usd?: components["schemas"]["Amount"] | null;
+        };
         /** @description Cancels a run. */
         Cancel: {
             /** @default null */
             reason: string | null;
         };
+        /** @description How a step differs. */
+        Change: "same" | "changed" | "adjusted" | "new" | "gone" | "renamed" | "unclear";
         /** @description The thing to check: a text, or a workflow of the list. */
         Check: {
             /** @default null */
@@ -202,7 +235,7 @@ export interface components {
             by?: string | null;
             /** @description Why the run ended, if it did. */
             message?: string | null;
-            /** @description `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `cancelled`, `paused`, `unpaused`, `restarted`, `abandoned`. */
+            /** @description `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `told`, `changed`, `cancelled`, `paused`, `unpaused`, `stopped`, `resumed`, `restarted`, `abandoned`. */
             outcome: string;
             /** @description The run it changed. */
             run: string;
@@ -216,10 +249,29 @@ export interface components {
             /** @description The outcome in one or two sentences. */
             text: string;
             /**
-             * @description How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`,
+             * @description How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `stopped`, `client`, `succeeded`, `failed`,
              *     `cancelled`, `stored`.
              */
             then: string;
+        };
+        /** @description What a changed workflow means for a run. */
+        Comparison: {
+            /** @description Steps that had a result and run again. */
+            again: string[];
+            /** @description Steps about which a person has to decide: keep a result that may be theirs, or run them. */
+            asks: string[];
+            /** @description Steps that had run and that the new plan does not have. */
+            dropped: string[];
+            /** @description A hash of all this and of the state of the run. Send it back to apply exactly this. */
+            hash: string;
+            /** @description Inputs whose values differ. */
+            inputs: string[];
+            /** @description Steps that keep their results. */
+            kept: string[];
+            /** @description What else there is to know. */
+            notes: string[];
+            /** @description Every step of the new plan, and every step that only the old plan has. */
+            rows: components["schemas"]["Row"][];
         };
         /** @description The cost of a run. */
         Cost: {
@@ -327,6 +379,8 @@ export interface components {
              */
             retry_after_ms?: number | null;
         };
+        /** @description What follows for a step. */
+        Fate: "kept" | "again" | "runs" | "decides" | "dropped" | "asks" | "nothing";
         /** @description A command that was applied before. */
         First: {
             /**
@@ -349,6 +403,36 @@ export interface components {
             inputs: {
                 [key: string]: unknown;
             };
+        };
+        /** @description The places in a run where a text was found. */
+        Found: {
+            /** @description Machines with files of the run that are not here. */
+            elsewhere?: string[];
+            found: components["schemas"]["FoundPlace"][];
+            /** @description Whether there is more that was not searched or not returned. */
+            more: boolean;
+        };
+        /** @description A place where a text was found. */
+        FoundPlace: {
+            /** @description The text after the place. */
+            after: string;
+            /** Format: uint32 */
+            attempt: number;
+            /** @description The text before the place. */
+            before: string;
+            /**
+             * @description The file: `transcript`, `stdout` or `stderr`.
+             * @enum {string}
+             */
+            in: "transcript" | "stdout" | "stderr";
+            /**
+             * Format: uint64
+             * @description The number of the transcript entry, or of the line; from 0.
+             */
+            number: number;
+            path: components["schemas"]["StepPath"];
+            /** @description The text itself, as it is written there. */
+            text: string;
         };
         /** @description A plan as nodes and edges. */
         Graph: {
@@ -494,16 +578,6 @@ export interface components {
              */
             usd?: number | null;
         };
-        /** @description A note about a run. */
-        Note: {
-            /** Format: int64 */
-            at: number;
-            path?: string | null;
-            run: string;
-            text: string;
-            word: string;
-            workflow: string;
-        };
         /** @description No arguments. */
         Nothing: Record<string, never>;
         /** @description A step that waits for a worker. */
@@ -545,12 +619,6 @@ export interface components {
         Output: {
             output: unknown;
             path: string;
-        };
-        /** @description The notes of evaluations and routing. */
-        Persisted: {
-            gate_decisions: components["schemas"]["Note"][];
-            recommendations: components["schemas"]["Note"][];
-            transitions: components["schemas"]["Note"][];
         };
         /**
          * @description The drawing and the places of its parts, for a client that draws by itself.
@@ -621,6 +689,8 @@ export interface components {
             detail?: string | null;
             /** @description Findings about the workflow or its inputs. */
             diagnostics?: components["schemas"]["Diagnostic"][];
+            /** @description The places of the given value that do not fit. */
+            fields?: components["schemas"]["Violation"][];
             /** @description The command that was applied first, if there was one. */
             first?: components["schemas"]["First"] | null;
             /** @description The kind of rejection, if a command was rejected. */
@@ -722,6 +792,52 @@ export interface components {
             /** @description Runs that may have questions, but cannot be read. */
             unreadable?: components["schemas"]["Unreadable"][];
         };
+        /** @description A changed workflow for a run: a text, or the name of a workflow. */
+        Replan: {
+            /**
+             * @description Steps that run again, changed or not.
+             * @default []
+             */
+            again: string[];
+            /**
+             * @description The hash of the comparison that the person was shown. Needed unless `preview` is true.
+             * @default null
+             */
+            expect: string | null;
+            /**
+             * @description Inputs that differ from those of the run.
+             * @default {}
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Steps that keep their results, changed or not.
+             * @default []
+             */
+            keep: string[];
+            /**
+             * @description Only compare.
+             * @default false
+             */
+            preview: boolean;
+            /**
+             * @description The new text. To apply it, the caller must be an admin: a text can run any command.
+             * @default null
+             */
+            text: string | null;
+            /**
+             * @description The name of a workflow.
+             * @default null
+             */
+            workflow: string | null;
+        };
+        /** @description What a changed workflow means for a run, and what came of it. */
+        Replanned: {
+            comparison: components["schemas"]["Comparison"];
+            /** @description What was done; nothing for a preview. */
+            outcome?: components["schemas"]["CommandOutcome"] | null;
+        };
         /** @description Starts a run again. */
         Retry: {
             /**
@@ -756,6 +872,36 @@ export interface components {
             points: components["schemas"]["Point"][];
             /** @description The key of the node it points to. */
             to: string;
+        };
+        /** @description One step of a comparison. */
+        Row: {
+            /**
+             * Format: uint
+             * @description How many results are made again.
+             */
+            again?: number;
+            /** @description How it differs. */
+            change: components["schemas"]["Change"];
+            /** @description What follows. */
+            fate: components["schemas"]["Fate"];
+            /**
+             * Format: uint
+             * @description How many results are kept.
+             */
+            kept?: number;
+            /** @description The parts that differ. */
+            parts?: string[];
+            /** @description The ids of the step and of what it is in. */
+            step: string;
+            /**
+             * Format: uint
+             * @description How many results are not used any more.
+             */
+            unused?: number;
+            /** @description The step of the old plan that it comes from, or may come from, if that has another path. */
+            was?: string | null;
+            /** @description Why, in words. */
+            why?: string | null;
         };
         /** @description A run with all data for its page. */
         Run: {
@@ -801,6 +947,8 @@ export interface components {
              * @description The last event that this includes.
              */
             seq: number;
+            /** @description Where it stands: running, stopped, waiting for a person or a time, without an engine, or over. */
+            standing: components["schemas"]["Standing"];
             /**
              * Format: int64
              * @description The time of the start.
@@ -810,7 +958,7 @@ export interface components {
              * @description The status, in one word.
              * @enum {string}
              */
-            status: "queued" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled";
+            status: "queued" | "running" | "waiting" | "paused" | "stopped" | "succeeded" | "failed" | "cancelled";
             steps: components["schemas"]["StepView"][];
             /** @description The text it was started with. */
             task: string;
@@ -834,6 +982,8 @@ export interface components {
             parent?: string | null;
             /** @description The id of the run. */
             run: string;
+            /** @description Where it stands: running, stopped, waiting for a person or a time, without an engine, or over. */
+            standing: components["schemas"]["Standing"];
             /** @description The status in one word. */
             status: string;
             /** @description Other facts in short. */
@@ -876,6 +1026,19 @@ export interface components {
         };
         /** @description Why a step is left out. */
         Skip: "when" | "run_if" | "route" | "denied" | "upstream" | "cancelled";
+        /** @description The text that a run holds. */
+        Source: {
+            /** @description The dialect, if it is not our own. */
+            dialect?: string | null;
+            /** @description Whether it was edited for this run alone. */
+            edited: boolean;
+            /** @description The file that it comes from, if there is one. */
+            file?: string | null;
+            /** @description Whether the file would make another plan now. */
+            file_changed: boolean;
+            /** @description The text. */
+            text: string;
+        };
         /** @description The kind of a span. */
         Spanned: {
             /** Format: uint32 */
@@ -890,6 +1053,32 @@ export interface components {
             path: components["schemas"]["StepPath"];
             /** @description The tokens and cost. */
             usage: components["schemas"]["Usage"];
+        };
+        /** @description Where a run stands. */
+        Standing: {
+            /** @description The person who stopped it. */
+            by?: string | null;
+            /** @description The command to type next. */
+            command?: string | null;
+            /**
+             * @description In a word.
+             * @enum {string}
+             */
+            is: "queued" | "running" | "needs_you" | "waiting" | "paused" | "stopped" | "no_engine" | "succeeded" | "failed" | "cancelled";
+            /**
+             * Format: int64
+             * @description Since when it is stopped, or asks: milliseconds since 1970, UTC.
+             */
+            since?: number | null;
+            /** @description The step that asks, or that waits. */
+            step?: string | null;
+            /** @description In a line: the question, the reason, the steps that are running. */
+            text?: string;
+            /**
+             * Format: int64
+             * @description The time at which it continues by itself.
+             */
+            until?: number | null;
         };
         /** @description The values that a run starts with. */
         Start: {
@@ -1011,6 +1200,13 @@ export interface components {
             /** Format: uint64 */
             succeeded: number;
         };
+        /** @description Tells the agent of a step something. */
+        Tell: {
+            /** @description The step: its path, or its id if only one such step is open. */
+            step: string;
+            /** @description The text for the agent. */
+            text: string;
+        };
         /** @description A span of time. */
         TimelineSpan: {
             /** @description How it ended, in one word. */
@@ -1033,6 +1229,25 @@ export interface components {
             what: components["schemas"]["Spanned"];
             /** @description For an attempt: the worker that claimed it. */
             worker?: string | null;
+        };
+        /** @description How many runs match, how they ended, and what they cost. */
+        Totals: {
+            /** Format: uint64 */
+            runs: number;
+            /** @description The number of runs with each status. */
+            statuses: {
+                [key: string]: number;
+            };
+            /**
+             * Format: uint64
+             * @description Tokens, read and written.
+             */
+            tokens: number;
+            /**
+             * Format: double
+             * @description Their cost so far, in US dollars.
+             */
+            usd: number;
         };
         /** @description A part of a transcript. */
         Transcript: {
@@ -1147,6 +1362,13 @@ export interface components {
             /** @description Whether some of the money is not known, and `usd` only the rest. */
             usd_unknown?: boolean;
         };
+        /** @description A place of a value that violates a schema. */
+        Violation: {
+            /** @description The place, as a JSON pointer. It is empty for the whole value. */
+            at: string;
+            /** @description What is wrong there, as a sentence. */
+            message: string;
+        };
         /** @description A worker. */
         Worker: {
             /**
@@ -1212,6 +1434,8 @@ export interface components {
              * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
+            /** @description The name inside the file, if it is another one. Runs have this name. */
+            title?: string | null;
         };
         /** @description A workflow in a list. */
         WorkflowRow: {
@@ -1227,6 +1451,8 @@ export interface components {
              * @description How many steps it has; null if it has errors.
              */
             steps: number | null;
+            /** @description The name inside the file, if it is another one. Runs have this name. */
+            title?: string | null;
         };
         /** @description All workflows, by name. */
         Workflows: {

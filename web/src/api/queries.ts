@@ -2,21 +2,24 @@
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { address, get, getText } from "./client";
-import type { About, Artifact, Attempt, Json, Path, Persisted, PrintedPage, Questions, Roster, RunsPage, Workflow, WorkflowRow } from "./types";
+import type { About, Artifact, Attempt, Found, Json, Path, Questions, Roster, RunsPage, Totals, Workflow, WorkflowRow } from "./types";
 
 export interface RunsFilter {
   status?: string[];
   workflow?: string;
   text?: string;
+  /** The first moment, and the moment after the last one. */
+  since?: number;
+  until?: number;
 }
 
 const RUNS_PAGE = 500;
 
-export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
+export const runsQuery = ({ status, workflow, text, since, until }: RunsFilter) =>
   infiniteQueryOptions({
-    queryKey: ["runs", { status, workflow, text }],
+    queryKey: ["runs", { status, workflow, text, since, until }],
     queryFn: ({ pageParam, signal }) =>
-      get<RunsPage>(address("/runs", { status, workflow, text, before: pageParam, limit: RUNS_PAGE }), signal),
+      get<RunsPage>(address("/runs", { status, workflow, text, since, until, before: pageParam, limit: RUNS_PAGE }), signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
     // The old data stays until the new answer arrives.
@@ -26,13 +29,32 @@ export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
     refetchOnWindowFocus: false,
   });
 
+/** The line of one run in lists. */
+export const rowQuery = (run: string) =>
+  queryOptions({
+    queryKey: ["row", run],
+    queryFn: async ({ signal }) => (await get<RunsPage>(address("/runs", { id: run, limit: 5 }), signal)).runs.find((row) => row.run === run) ?? null,
+  });
+
+export const totalsQuery = ({ status, workflow, text, since, until }: RunsFilter) =>
+  queryOptions({
+    queryKey: ["totals", { status, workflow, text, since, until }],
+    queryFn: ({ signal }) => get<Totals>(address("/totals", { status, workflow, text, since, until }), signal),
+    placeholderData: (before) => before,
+    staleTime: Infinity,
+  });
+
 export const aboutQuery = queryOptions({
   queryKey: ["about"],
   queryFn: ({ signal }) => get<About>(address("/about"), signal),
   staleTime: Infinity,
 });
 
+/** Values of workflows and agents. They may have a field `__proto__`, which the comparison with the last answer would lose. */
+const FOREIGN = { structuralSharing: false } as const;
+
 export const questionsQuery = queryOptions({
+  ...FOREIGN,
   queryKey: ["questions"],
   queryFn: ({ signal }) => get<Questions>(address("/questions"), signal),
 });
@@ -44,6 +66,7 @@ export const workflowsQuery = queryOptions({
 
 export const workflowQuery = (name: string) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["workflow", name],
     queryFn: ({ signal }) => get<Workflow>(address(`/workflows/${encodeURIComponent(name)}`), signal),
   });
@@ -57,14 +80,10 @@ export const workersQuery = queryOptions({
   refetchInterval: WORKERS_AGAIN_MS,
 });
 
-export const persistedQuery = queryOptions({
-  queryKey: ["persisted"],
-  queryFn: ({ signal }) => get<Persisted>(address("/persisted"), signal),
-});
-
 /** `version`: a value that changes with the answer, such as the number of attempts and the status of the last one. */
 export const attemptsQuery = (run: string, path: Path, version: string) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["attempts", run, path, version],
     queryFn: ({ signal }) => get<{ attempts: Attempt[] }>(address(`/runs/${run}/attempts`, { path }), signal),
     placeholderData: (before) => before,
@@ -72,20 +91,23 @@ export const attemptsQuery = (run: string, path: Path, version: string) =>
 
 export const outputQuery = (run: string, path: Path) =>
   queryOptions({
+    ...FOREIGN,
     queryKey: ["output", run, path],
     queryFn: ({ signal }) => get<{ output: Json }>(address(`/runs/${run}/output`, { path }), signal),
   });
 
-export const printedQuery = (run: string, path: Path, attempt: number, stream: "stdout" | "stderr") =>
+/** All transcripts and outputs of a run, or of one step. */
+export const searchQuery = (run: string, text: string, path?: Path) =>
   queryOptions({
-    queryKey: ["printed", run, path, attempt, stream],
-    queryFn: ({ signal }) => get<PrintedPage>(address(`/runs/${run}/printed`, { path, attempt, stream }), signal),
+    queryKey: ["search", run, path, text],
+    queryFn: ({ signal }) => get<Found>(address(`/runs/${run}/search`, { text, path }), signal),
+    enabled: text !== "",
   });
 
 export const artifactsQuery = (run: string) =>
   queryOptions({
     queryKey: ["artifacts", run],
-    queryFn: ({ signal }) => get<{ artifacts: Artifact[]; elsewhere?: string[] }>(address(`/runs/${run}/artifacts`), signal),
+    queryFn: ({ signal }) => get<{ artifacts: Artifact[]; more?: boolean; elsewhere?: string[] }>(address(`/runs/${run}/artifacts`), signal),
   });
 
 export const artifactAddress = (run: string, name: string) => address(`/runs/${run}/artifact`, { name });

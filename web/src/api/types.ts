@@ -7,7 +7,7 @@ import type { Made } from "./made";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Path = string;
-export type Status = "queued" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled";
+export type Status = "queued" | "running" | "waiting" | "paused" | "stopped" | "succeeded" | "failed" | "cancelled";
 export type StepStatus = "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
 export type Awaited = "approval" | "question" | "operator" | "timer" | "event" | "client" | "worker" | "machine";
 
@@ -53,6 +53,8 @@ export interface Problem {
   kind?: string;
   /** Who was first, if another caller was. */
   first?: { what: string; by?: string; at: number };
+  /** The places of a value that do not fit, by JSON pointer. */
+  fields?: { at: string; message: string }[];
   diagnostics?: Diagnostic[];
 }
 
@@ -118,6 +120,8 @@ export interface Tally {
 
 export interface WorkflowRow {
   name: string;
+  /** The name inside the file, if it is another one. Runs have this name. */
+  title?: string;
   description: string;
   steps: number | null;
   ok: boolean;
@@ -151,10 +155,22 @@ export interface Checked {
   picture?: Picture;
 }
 
+/** Where a run stands, in a word and a line. */
+export interface Standing {
+  is: "queued" | "running" | "needs_you" | "waiting" | "paused" | "stopped" | "no_engine" | "succeeded" | "failed" | "cancelled";
+  text?: string;
+  by?: string;
+  since?: number;
+  until?: number;
+  step?: string;
+  command?: string;
+}
+
 export interface RunRow {
   run: string;
   workflow: string;
   status: Status;
+  standing: Standing;
   updated_at: number;
   summary: {
     task: string;
@@ -188,6 +204,7 @@ export interface Run {
   workflow: string;
   task: string;
   status: Status;
+  standing?: Standing;
   waiting_for?: Awaited[];
   progress: Progress;
   usage: Usage;
@@ -351,17 +368,6 @@ export type Duty = Made<"HeldTask">;
 
 export type OpenDuty = Made<"OpenTask">;
 
-export interface Note {
-  run: string;
-  workflow: string;
-  at: number;
-  path?: Path;
-  word: string;
-  text: string;
-}
+export type Totals = Made<"Totals">;
 
-export interface Persisted {
-  gate_decisions: Note[];
-  transitions: Note[];
-  recommendations: Note[];
-}
+export type Found = Made<"Found">;

@@ -7,6 +7,7 @@ const row = (run: string, started_at: number, status: Status = "running"): RunRo
   run,
   workflow: "w",
   status,
+  standing: { is: "running" },
   updated_at: 0,
   summary: { task: "Do it", done: 0, started_at, usd: 0 },
 });

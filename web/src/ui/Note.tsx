@@ -15,7 +15,6 @@ export function Note({ tone, children, role }: { tone: Tone; children: ReactNode
 
 export function ErrorNote({ error }: { error: Error }) {
   const problem = error instanceof ApiError ? error.problem : undefined;
-  if (problem?.status === 401) return <SignIn />;
   return (
     <Note tone="bad" role="alert">
       <strong>{error.message}</strong>
@@ -31,18 +30,6 @@ export function ErrorNote({ error }: { error: Error }) {
   );
 }
 
-function SignIn() {
-  return (
-    <Note tone="wait" role="alert">
-      <strong>You are not signed in.</strong>
-      <p>
-        Open the address that the server printed when it started; it ends in <code>/login?token=…</code>. Or run{" "}
-        <code>longhaul ui</code> where it runs. This browser then stays signed in.
-      </p>
-    </Note>
-  );
-}
-
 /** `page`: the note is the only content of the page. */
 export function Empty({ title, page = false, children }: { title: string; page?: boolean; children?: ReactNode }) {
   const Heading = page ? "h1" : "h2";
@@ -50,6 +37,16 @@ export function Empty({ title, page = false, children }: { title: string; page?:
     <div className={styles.empty}>
       <Heading>{title}</Heading>
       {children}
+    </div>
+  );
+}
+
+/** Data is on its way. */
+export function Waiting({ what }: { what: string }) {
+  return (
+    <div className={styles.waiting} role="status">
+      <span className={styles.bars} aria-hidden="true" />
+      Loading {what}…
     </div>
   );
 }

@@ -5,6 +5,9 @@ import { Link, Outlet } from "@tanstack/react-router";
 import { ApiError, address, post } from "../api/client";
 import { aboutQuery, questionsQuery } from "../api/queries";
 import { useFeed } from "../api/useFeed";
+import { NoticeButton } from "../features/notices/NoticeButton";
+import { useNotices } from "../features/notices/useNotices";
+import { SignIn } from "./SignIn";
 import styles from "./shell.module.css";
 import { type Theme, useTheme } from "./theme";
 
@@ -13,11 +16,11 @@ const PAGES = [
   { to: "/workflows", title: "Workflows" },
   { to: "/approvals", title: "Approvals" },
   { to: "/workers", title: "Workers" },
-  { to: "/persisted", title: "Persisted" },
 ] as const;
 
 export function Shell() {
   const connection = useFeed();
+  useNotices();
   const { data, error } = useQuery(questionsQuery);
   const open = data?.questions.length ?? 0;
   // A stream does not say why it was refused. A user who is not signed in must see that, and not that the server is gone.
@@ -50,6 +53,7 @@ export function Shell() {
           ))}
         </nav>
         <SignedIn />
+        <NoticeButton />
         <ThemePicker />
       </header>
       {connection === "lost" && !isStranger && (
@@ -58,7 +62,7 @@ export function Shell() {
         </p>
       )}
       <main id="main" className={styles.main} tabIndex={-1}>
-        <Outlet />
+        {isStranger ? <SignIn /> : <Outlet />}
       </main>
     </>
   );

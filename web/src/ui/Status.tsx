@@ -11,6 +11,7 @@ const TONES: Record<RunStatus | StepStatus, Tone> = {
   running: "busy",
   waiting: "wait",
   paused: "wait",
+  stopped: "wait",
   queued: "none",
   pending: "none",
   skipped: "none",
@@ -24,6 +25,7 @@ const SHAPES: Record<RunStatus | StepStatus, string> = {
   running: "M6 1.5A4.5 4.5 0 1 1 1.5 6",
   waiting: "M6 2.5V6.2L8.4 8M6 .9a5.1 5.1 0 1 0 .01 0",
   paused: "M4 2.5v7M8 2.5v7",
+  stopped: "M3 3h6v6H3zM5 6h2",
   queued: "M2 6h.01M6 6h.01M10 6h.01",
   pending: "M6 2a4 4 0 1 0 .01 0",
   skipped: "M2 3l4 3-4 3M7 3l4 3-4 3",
@@ -53,12 +55,11 @@ export function StatusIcon({ status, size = 12 }: { status: RunStatus | StepStat
   );
 }
 
-export function Status({ status, more }: { status: RunStatus | StepStatus; more?: string }) {
+export function Status({ status, word = status }: { status: RunStatus | StepStatus; word?: string }) {
   return (
     <span className={styles.status} data-tone={TONES[status]} data-status={status}>
       <StatusIcon status={status} />
-      {status}
-      {more ? ` ${more}` : ""}
+      {word}
     </span>
   );
 }

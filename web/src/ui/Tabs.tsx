@@ -8,9 +8,11 @@ interface Props<T extends string> {
   tabs: readonly { id: T; title: string; hidden?: boolean }[];
   chosen: T;
   choose: (id: T) => void;
+  /** The beginning of the ids of the tabs, if a page has several rows of tabs. */
+  prefix?: string;
 }
 
-export function Tabs<T extends string>({ label, tabs, chosen, choose }: Props<T>) {
+export function Tabs<T extends string>({ label, tabs, chosen, choose, prefix = "tab" }: Props<T>) {
   const shown = tabs.filter((tab) => !tab.hidden);
   const move = (event: KeyboardEvent<HTMLDivElement>) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -19,14 +21,14 @@ export function Tabs<T extends string>({ label, tabs, chosen, choose }: Props<T>
     const next = shown[(at + by + shown.length) % shown.length];
     if (!next) return;
     choose(next.id);
-    document.getElementById(`tab-${next.id}`)?.focus();
+    document.getElementById(`${prefix}-${next.id}`)?.focus();
   };
   return (
     <div className={styles.tabs} role="tablist" aria-label={label} onKeyDown={move}>
       {shown.map(({ id, title }) => (
         <button
           key={id}
-          id={`tab-${id}`}
+          id={`${prefix}-${id}`}
           type="button"
           role="tab"
           className={styles.tab}

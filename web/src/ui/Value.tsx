@@ -1,11 +1,13 @@
-// Shows a value for people: text as text, an object as a table, a list of objects as rows, the rest as JSON.
+// Shows a value for people: text as text or Markdown, an object as a table, a list of objects as rows, the rest as JSON.
 
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { Json } from "../api/types";
+import { Markdown } from "./markdown/Markdown";
+import { isMarkdown } from "./markdown/parse";
 import styles from "./ui.module.css";
 
 export function Value({ value }: { value: Json }) {
-  if (typeof value === "string") return <Text text={value} />;
+  if (typeof value === "string") return <Report text={value} />;
   if (Array.isArray(value) && !isRows(value)) return <Text text={inJson(value)} />;
   if (value === null || typeof value !== "object") return <code>{inJson(value)}</code>;
   return <Scroll>{Array.isArray(value) ? <Rows rows={value as Fields[]} /> : <Fields fields={value} />}</Scroll>;
@@ -29,6 +31,20 @@ export function Text({ text }: { text: string }) {
   );
 }
 
+/** A text that may be Markdown. It can be shown as it was written. */
+export function Report({ text }: { text: string }) {
+  const [raw, show] = useState(false);
+  if (!isMarkdown(text)) return <Text text={text} />;
+  return (
+    <div className={styles.report}>
+      <button type="button" className={styles.toggle} aria-pressed={raw} onClick={() => show(!raw)}>
+        As written
+      </button>
+      {raw ? <Text text={text} /> : <Markdown text={text} />}
+    </div>
+  );
+}
+
 /** A mark for an empty text, which would look like a missing value. */
 function Nothing() {
   return <span className="quiet">empty</span>;
@@ -44,15 +60,19 @@ export function inJson(value: Json): string {
   return JSON.stringify(value, null, 2);
 }
 
-function Fields({ fields }: { fields: Fields }) {
+/** What is deeper inside a value is shown as JSON. */
+const DEPTH_MAX = 6;
+const ROWS_MAX = 200;
+
+function Fields({ fields, depth = 0 }: { fields: Fields; depth?: number }) {
   return (
-    <table className={styles.table}>
+    <table className={styles.table} data-cards>
       <tbody>
         {Object.entries(fields).map(([name, value]) => (
           <tr key={name}>
             <th scope="row">{name}</th>
             <td>
-              <Cell value={value} />
+              <Cell value={value} depth={depth + 1} />
             </td>
           </tr>
         ))}
@@ -61,38 +81,43 @@ function Fields({ fields }: { fields: Fields }) {
   );
 }
 
-function Rows({ rows }: { rows: Fields[] }) {
+function Rows({ rows, depth = 0 }: { rows: Fields[]; depth?: number }) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return (
-    <table className={styles.table}>
-      <thead>
-        <tr>
-          {names.map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, at) => (
-          <tr key={at}>
+    <>
+      <table className={styles.table} data-cards>
+        <thead>
+          <tr>
             {names.map((name) => (
-              <td key={name}>
-                {name in row && <Cell value={row[name] ?? null} />}
-              </td>
+              <th key={name} scope="col">
+                {name}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.slice(0, ROWS_MAX).map((row, at) => (
+            <tr key={at}>
+              {names.map((name) => (
+                <td key={name} data-label={name}>
+                  {Object.hasOwn(row, name) && <Cell value={row[name] ?? null} depth={depth + 1} />}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > ROWS_MAX && <p className="quiet">and {rows.length - ROWS_MAX} more</p>}
+    </>
   );
 }
 
-function Cell({ value }: { value: Json }) {
+function Cell({ value, depth }: { value: Json; depth: number }) {
   if (value === "") return <Nothing />;
-  if (value === null || typeof value !== "object") return typeof value === "string" ? value : <code>{String(value)}</code>;
-  if (!Array.isArray(value)) return <Fields fields={value} />;
-  if (isRows(value)) return <Rows rows={value} />;
+  if (typeof value === "string") return isMarkdown(value) ? <Markdown text={value} /> : <span className={styles.words}>{value}</span>;
+  if (value === null || typeof value !== "object") return <code>{String(value)}</code>;
+  if (depth > DEPTH_MAX) return <code>{JSON.stringify(value)}</code>;
+  if (!Array.isArray(value)) return <Fields fields={value} depth={depth} />;
+  if (isRows(value)) return <Rows rows={value} depth={depth} />;
   return value.every((item) => typeof item !== "object") ? value.join(", ") : <code>{JSON.stringify(value)}</code>;
 }

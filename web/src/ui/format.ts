@@ -70,9 +70,22 @@ export function ago(at: number, now: number): string {
   return `${Math.floor(ms / size)}${unit} ago`;
 }
 
+/** When something started: the time if it was today, else the day. */
+export function started(at: number, now: number): string {
+  const [then, today] = [new Date(at), new Date(now)];
+  if (then.toDateString() === today.toDateString()) return then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const year = then.getFullYear() === today.getFullYear() ? {} : { year: "numeric" as const };
+  return then.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...year });
+}
+
 /** A time in the reader's time zone. */
 export function moment(at: number): string {
   return new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+}
+
+/** A text whose times are in the reader's time zone. */
+export function inTimeZone(text: string): string {
+  return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => moment(Date.parse(at)));
 }
 
 export function clock(at: number): string {

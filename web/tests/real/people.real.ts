@@ -34,12 +34,14 @@ describe("a run that is told something", () => {
     await begin("interview");
     await at.page.getByLabel("Your answer").fill("70000");
     await run.button("Answer").click();
-    await at.page.getByText("This should be at most 65535.").waitFor();
+    await at.page.getByText("This must be at most 65535.").waitFor();
     await at.page.getByLabel("Your answer").fill("8080");
     await run.button("Answer").click();
     const review = at.page.getByRole("article", { name: "Review: Is this what you want?" });
     await review.getByRole("button", { name: "Edit" }).click();
-    await review.getByLabel("Your value").fill('{"name": "waver", "parts": ["hand"]}');
+    await review.getByLabel("name").fill("waver");
+    while ((await review.getByRole("button", { name: /^Remove parts/ }).count()) > 1) await review.getByRole("button", { name: /^Remove parts/ }).last().click();
+    await review.getByLabel("parts 1", { exact: true }).fill("hand");
     await review.getByRole("button", { name: "Use this instead" }).click();
     await run.whole("succeeded");
     expect(at.longhaul.json("outputs", run.id())).toMatchObject({ outline: { name: "waver", parts: ["hand"] } });
@@ -58,6 +60,7 @@ describe("a run that is told something", () => {
     await run.whole("cancelled");
     expect(at.longhaul.events(run.id())).toContainEqual(expect.objectContaining({ event: "cancel_requested", reason: "not today" }));
     await run.button("Retry").click();
+    await run.button("Retry the run").click();
     await run.node("go, approve, waiting").waitFor();
     await run.button("Approve").click();
     await run.whole("failed");
@@ -72,6 +75,7 @@ describe("a run that is told something", () => {
     await run.whole("failed");
     await run.card("go").locator("button[aria-expanded]").first().click();
     await run.card("go").getByRole("button", { name: "Fork from here" }).click();
+    await at.page.getByRole("dialog").getByRole("button", { name: "Fork from here" }).click();
     await at.page.waitForURL((url) => !url.pathname.endsWith(first));
     await run.node("go, approve, waiting").waitFor();
     await run.status("first", "succeeded");
@@ -136,7 +140,9 @@ describe("two people", () => {
     await at.page.getByText("0 of 2 approvals").first().waitFor();
     await run.button("Approve").click();
     await at.page.getByText("1 of 2 approvals, approved by kim").first().waitFor();
-    await at.page.getByText("kim has approved this already").first().waitFor();
+    await at.page.getByText("You have approved this. You can still deny it.").waitFor();
+    await at.page.getByText("Missing: 1 more person").waitFor();
+    expect(await run.button("Approve").count()).toBe(0);
     const cookies = await at.page.context().cookies();
     await run.button("Sign out").click();
     await at.page.getByText("You are not signed in").first().waitFor();
@@ -149,5 +155,80 @@ describe("two people", () => {
     await run.whole("succeeded");
     const said = at.longhaul.events<{ by?: string }>("two-1").filter(({ event }) => ["approved", "answered"].includes(event));
     expect(said.map(({ event, by }) => `${event} by ${by}`)).toEqual(["approved by kim", "answered by ana"]);
+  });
+});
+
+const SURVEY = `name: survey
+steps:
+  - id: scope
+    ask: What **should** it be?
+    answer:
+      type: object
+      required: [name, port, tags]
+      properties:
+        name: {type: string, pattern: "^(ab)+$"}
+        port: {type: integer, maximum: 65535}
+        tags: {type: array, minItems: 1, items: {type: string}}
+        when: {oneOf: [{type: string, format: date, title: On a day}, {type: object, title: After days, required: [days], properties: {days: {type: integer}}}]}
+    output: scope
+`;
+
+describe("a form of the binary", () => {
+  const at = stage({ prepare: (longhaul) => longhaul.write("survey", SURVEY) });
+
+  it("is made from the schema, shows what the server says beside the field, and its value is the step's output", async () => {
+    await at.page.goto(at.longhaul.url("/workflows/survey"));
+    await at.page.getByRole("button", { name: "Run it" }).click();
+    await at.page.getByRole("dialog").getByRole("button", { name: "Run it", exact: true }).click();
+    await at.page.getByTestId("run-id").waitFor();
+    const id = onRun(at).id();
+    await at.page.getByRole("link", { name: "Approvals, 1 open" }).click();
+    const card = at.page.getByRole("article", { name: "Question: What should it be?" });
+    await card.getByLabel("name").fill("abc");
+    await card.getByLabel("port").fill("8080");
+    await card.getByLabel("tags 1", { exact: true }).fill("one");
+    await card.getByLabel("when").selectOption("After days");
+    await card.getByLabel("days", { exact: true }).fill("3");
+    await card.getByRole("button", { name: "Answer", exact: true }).click();
+    await card.getByText("This must match the pattern").waitFor();
+    expect(await card.getByLabel("name").getAttribute("aria-invalid")).toBe("true");
+    await card.getByLabel("name").fill("abab");
+    await card.getByRole("button", { name: "Answer", exact: true }).click();
+    await at.page.getByText(/Answered\. The run (succeeded|continues)/).waitFor();
+    await expect.poll(() => at.longhaul.json("outputs", id), { timeout: 20_000 }).toEqual({ scope: { name: "abab", port: 8080, tags: ["one"], when: { days: 3 } } });
+  });
+});
+
+describe("two people at once", () => {
+  const at = stage({
+    prepare: (longhaul) => longhaul.write("gate", 'name: gate\nsteps: [{id: go, approve: "Delete it?", approvals: anyone}, {id: then, depends_on: [go], run: echo deleted}]\n'),
+  });
+
+  it("get one outcome, and the second one reads who was first", async () => {
+    at.longhaul.park("gate", "", "gate-1");
+    const people = await Promise.all(
+      ["kim", "ana"].map(async (user) => {
+        const page = await (await at.context()).newPage();
+        await page.goto(at.longhaul.loginAs("operator", user));
+        await page.goto(at.longhaul.url("/runs/gate-1"));
+        await page.getByRole("button", { name: "Deny" }).waitFor();
+        return page;
+      }),
+    );
+    const [kim, ana] = people;
+    await ana?.getByRole("button", { name: "Deny" }).click();
+    await Promise.all([
+      kim?.getByRole("button", { name: "Approve", exact: true }).click(),
+      ana?.getByRole("button", { name: "Deny" }).click(),
+    ]);
+    const said = people.map((page) => page.getByRole("status").getByText(/^go /).first());
+    await Promise.all(said.map((text) => text.waitFor()));
+    const texts = (await Promise.all(said.map((text) => text.textContent()))).map((text) => text ?? "");
+    const answered = at.longhaul.events<{ by?: string }>("gate-1").filter(({ event }) => event === "answered");
+    expect(answered.length).toBe(1);
+    const isKim = answered[0]?.by === "kim";
+    expect(texts[isKim ? 0 : 1]).toMatch(isKim ? /Approved\./ : /Denied\. The run/);
+    expect(texts[isKim ? 1 : 0]).toMatch(isKim ? /Your answer was not applied\. Kim approved it at/ : /Your answer was not applied\. Ana denied it at/);
+    await Promise.all(people.map((page) => page.context().close()));
   });
 });

@@ -26,8 +26,17 @@ steps:
   - {id: judge, name: Judge it, run: "echo 0.93", runs_on: [gpu, linux], depends_on: [warm-up]}
 `;
 
+/** Lanes of steps beside each other. In the middle, one asks a person. */
+function lanes(name: string, width: number, length: number): string {
+  const step = (_: unknown, at: number) =>
+    `  - {id: s${at}, ${at === (width * length) / 2 ? "approve: 'Go on?'" : "run: 'true'"}${at < width ? "" : `, depends_on: [s${at - width}]`}}`;
+  return `name: ${name}\nlimits: {steps: 100000}\nsteps:\n${Array.from({ length: width * length }, step).join("\n")}\n`;
+}
+
 const at = stage({
   prepare: (longhaul: Longhaul) => {
+    longhaul.write("sixty", lanes("sixty", 8, 8));
+    longhaul.write("many", lanes("many", 25, 20));
     longhaul.write("train", TRAIN);
     const replies = readFileSync(longhaul.path("replies.yaml"), "utf8");
     longhaul.replies(replies.replace("replies:\n", `replies:\n${SLOWLY}`));
@@ -75,6 +84,8 @@ it("takes pictures", async () => {
   at.longhaul.park("interview", "A service that waves", "there-1");
   at.longhaul.worker("bert", "--labels", "big", "--slots", "2");
   const apart = await go(at.page, "train", "Tell cats from dogs", {}, ({ progress }) => progress.waiting > 0 && progress.running > 0);
+  const sixty = await go(at.page, "sixty", "Sixty-four steps", {}, waits);
+  const many = await go(at.page, "many", "Five hundred steps", {}, waits);
   const busy = await go(at.page, "release", "A picture of the night", { go: "approve" }, ({ progress }) => progress.succeeded > 3);
   await at.page.goto(at.longhaul.url(`/runs/${busy}`));
   await at.page.locator('[data-path="tasks[1]/cycle[0]/work"][data-status=running]').first().waitFor();
@@ -87,6 +98,12 @@ it("takes pictures", async () => {
     review: { path: `/runs/${review}` },
     elsewhere: { path: "/runs/there-1" },
     failed: { path: `/runs/${failed}` },
+    sixty: { path: `/runs/${sixty}` },
+    many: { path: `/runs/${many}` },
+    wide: { path: `/runs/${many}?tab=picture` },
+    timeline: { path: `/runs/${done}?tab=timeline` },
+    long: { path: `/runs/${many}?tab=timeline` },
+    search: { path: `/runs/${done}?tab=search` },
     summary: { path: `/runs/${done}?tab=summary` },
     log: { path: `/runs/${done}?tab=log` },
     files: { path: `/runs/${done}?tab=files`, click: "run.json" },
@@ -99,7 +116,6 @@ it("takes pictures", async () => {
     approvals: { path: "/approvals" },
     workers: { path: "/workers" },
     apart: { path: `/runs/${apart}?step=warm-up` },
-    persisted: { path: "/persisted" },
     nowhere: { path: "/nowhere" },
   });
   await at.page.context().clearCookies();

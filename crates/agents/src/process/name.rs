@@ -25,6 +25,11 @@ pub fn is_dead(name: &str) -> bool {
     host_name == host() && table::read(pid).is_none_or(|process| process.is_zombie || process.start != start)
 }
 
+/// Whether the process of a name is certainly there: on this machine, since its last start.
+pub fn is_alive(name: &str) -> bool {
+    name.split(':').next() == Some(host().as_str()) && name.split(':').count() > 2 && !is_dead(name)
+}
+
 /// The name of the machine. Debug builds accept another name, to test several machines on one.
 pub fn host_name() -> String {
     let name = || fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();

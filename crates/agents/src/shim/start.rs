@@ -5,12 +5,11 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use super::{Attached, Error, SHIM_COMMAND, SHIM_MARK, Shim, Spec, locks};
+use super::{Attached, Error, SHIM_COMMAND, Shim, Spec, locks};
 use crate::machine::Short;
-use crate::process::registry::{Slot, Spared};
-use crate::process::{ENGINE_VARIABLE, syscalls, table};
+use crate::process::{Outliving, table};
 
 impl Shim {
     /// Starts an agent under a shim, with exactly this environment. Must run inside a Tokio runtime.
@@ -41,26 +40,9 @@ impl Shim {
     fn spawn(&self, env: &[(OsString, OsString)], lock: File) -> Result<table::Process, Error> {
         let mut command = Command::new(&self.program);
         command.arg(SHIM_COMMAND).arg(self.folder.path()).current_dir("/");
-        command.env_clear().envs(env.iter().map(|(name, value)| (name, value))).env(ENGINE_VARIABLE, SHIM_MARK);
+        command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
         command.stdin(lock).stdout(Stdio::null()).stderr(Stdio::null());
-        // A signal that ends the engine (a closed terminal, Ctrl-C) must not end the shim.
-        syscalls::own_session(&mut command);
-        let slot = Slot::open();
-        let child = command.spawn().map_err(Error::io("start the shim"))?;
-        let spared = Spared::new(child.id());
-        drop(slot);
-        let process = table::read(child.id());
-        see_off(child, spared);
-        process.ok_or_else(|| Error::io("read /proc")(std::io::ErrorKind::NotFound.into()))
+        let started = Outliving::start(&mut command).map_err(Error::io("start the shim"))?;
+        started.process().ok_or_else(|| Error::io("read /proc")(std::io::ErrorKind::NotFound.into()))
     }
-}
-
-/// Waits for the shim as its parent, so that it neither counts as a leftover of a command nor stays a zombie. It is a
-/// thread, because it continues when the runtime and the attached engine are gone.
-fn see_off(mut child: Child, spared: Spared) {
-    let wait = move || {
-        drop(child.wait());
-        drop(spared);
-    };
-    drop(std::thread::Builder::new().name("longhaul-shim".to_owned()).stack_size(64 << 10).spawn(wait));
 }

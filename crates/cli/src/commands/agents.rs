@@ -239,6 +239,7 @@ fn examine(project: &Project, engine: &EngineArgs) -> Vec<Finding> {
     match Settings::of(project) {
         Ok(settings) => {
             findings.push(read(&settings));
+            findings.push(notifications(&settings));
             findings.push(trust(project, &settings.backends));
             let agents = all(&settings.backends);
             let some = agents.iter().any(|known| known.found.is_ok());
@@ -256,12 +257,29 @@ fn examine(project: &Project, engine: &EngineArgs) -> Vec<Finding> {
 
 /// The settings, with the entries that have no effect.
 fn read(settings: &Settings) -> Finding {
-    match settings.warnings.as_slice() {
+    let wrong: Vec<String> = settings.unknown_agents.iter().chain(&settings.warnings).cloned().collect();
+    match wrong.as_slice() {
         [] => plain("settings", true, "read"),
         some => Finding {
             remedy: Some("docs/reference/settings.md lists all keys".to_owned()),
             ..plain("settings", false, &some.join("; "))
         },
+    }
+}
+
+/// The channels of notifications, and whether a desktop shows them.
+fn notifications(settings: &Settings) -> Finding {
+    let rules = &settings.notify;
+    let is_missing = |channel: &&String| {
+        *channel == "desktop" && !settings.channels.contains_key("desktop") && !longhaul_runtime::has_desktop()
+    };
+    let there: Vec<&str> = rules.channels.iter().filter(|channel| !is_missing(channel)).map(String::as_str).collect();
+    match there.as_slice() {
+        [] => Finding {
+            remedy: Some("add a channel and name it in `[notify] channels`; see docs/reference/settings.md".to_owned()),
+            ..plain("notify", false, "nobody is notified: this machine has no desktop, and no other channel is set")
+        },
+        some => plain("notify", true, &format!("over {}; longhaul notify test sends a message", some.join(", "))),
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return super::refuse(&report);
     }
     let texts = native_texts(&report, &disk.text(&entry)?);
-    super::tell(&report);
+    super::tell_findings(&report);
     if args.json {
         let workflows: Vec<_> = texts.iter().map(|(name, text)| json!({"name": name, "text": text})).collect();
         ui::print_json(&json!({"file": args.file, "dialect": report.dialect.name(), "workflows": workflows}))?;

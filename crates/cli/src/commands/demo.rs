@@ -134,7 +134,7 @@ impl<'a> Demo<'a> {
             let manner = if terminal::can_draw() { OutputMode::Tree } else { OutputMode::Lively };
             let after = self.engine.load(&self.run).await?.state.seq;
             let showing = Showing { manner, attended: false, after };
-            super::run::show(&self.engine, &self.run, showing, &CancellationToken::new()).await?;
+            super::run::show(&self.engine, &self.run, showing, (&CancellationToken::new(), None)).await?;
         }
         Ok(())
     }

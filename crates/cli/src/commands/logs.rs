@@ -16,6 +16,8 @@ use serde_json::json;
 
 use crate::engine_args::{self, EngineArgs};
 use crate::live::{self, Live};
+use crate::names::{self, Names};
+use crate::times::{self, Times};
 use crate::{format_event, ui};
 
 /// How many bytes are read at once.
@@ -38,6 +40,9 @@ pub(crate) struct Args {
     /// Keep printing new output until the run is over
     #[arg(long, short)]
     follow: bool,
+    /// Print times in UTC [default: the local time zone]
+    #[arg(long)]
+    utc: bool,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON, one piece per line
@@ -49,7 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     engine_args::block_on(async {
         let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
-        let step = args.step.as_ref().map(|step| step.parse()).transpose().map_err(anyhow::Error::msg)?;
+        let loaded = engine.load(&run).await?;
+        let step = args.step.as_ref().map(|step| names::meant(&loaded, step)).transpose()?;
         let mut reader = Reader {
             engine: &engine,
             run,
@@ -62,6 +68,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             foreign: ui::Foreign::for_stdout(),
             read: HashMap::new(),
             live: Live::default(),
+            names: Names::of(&loaded),
+            times: Times::new(args.utc),
         };
         loop {
             // In this order: if the run is over now, all its output can be read below.
@@ -101,12 +109,16 @@ struct Reader<'a> {
     read: HashMap<(usize, &'static str), u64>,
     /// Incomplete lines of agents.
     live: Live,
+    names: Names,
+    times: Times,
 }
 
 /// A started attempt.
 struct Attempt {
     path: StepPath,
     number: u32,
+    /// When it started.
+    at: i64,
     /// What it used, once it is over; `None` again after it was printed.
     used: Option<Usage>,
 }
@@ -119,16 +131,21 @@ impl Reader<'_> {
             let Some(last) = events.last() else { return Ok(()) };
             self.after = last.seq;
             for envelope in events {
-                self.note(&envelope.event);
+                self.names.note(&envelope.event);
+                self.note(&envelope.event, envelope.at);
             }
         }
     }
 
-    fn note(&mut self, event: &Event) {
+    fn note(&mut self, event: &Event, at: i64) {
         match event {
             Event::AttemptStarted { path, attempt, host, .. } if self.is_wanted(path) => {
                 self.say_where(path, *attempt, host.as_deref());
-                self.attempts.push(Attempt { path: path.clone(), number: *attempt, used: None });
+                self.attempts.push(Attempt { path: path.clone(), number: *attempt, at, used: None });
+            }
+            Event::ResultKept { path, was: Some(was), .. } if self.step.is_some() && self.is_wanted(path) => {
+                let run = &self.run;
+                ui::say(format!("`{path}` keeps what `{was}` made; see: longhaul logs {run} {was}"));
             }
             Event::AttemptClaimed { path, attempt, host, .. } if self.is_wanted(path) => {
                 self.say_where(path, *attempt, host.as_deref());
@@ -201,9 +218,11 @@ impl Reader<'_> {
         for line in String::from_utf8_lossy(bytes).lines() {
             // A later version may write entries that this one does not know.
             let Ok(entry) = serde_json::from_str::<TranscriptEntry>(line) else { continue };
-            let Attempt { path, number, .. } = &self.attempts[at];
+            let Attempt { path, number, at: started, .. } = &self.attempts[at];
             if self.json {
-                ui::print_json_line(&json!({"path": path, "attempt": number, "entry": entry}))?;
+                ui::print_json_line(
+                    &json!({"path": path, "attempt": number, "started": times::rfc3339(*started), "entry": entry}),
+                )?;
             } else {
                 let lines = self.live.lines(path, &entry);
                 self.print_lines(at, lines)?;
@@ -230,10 +249,11 @@ impl Reader<'_> {
     }
 
     fn print_bytes(&mut self, key: (usize, &'static str), bytes: &[u8]) -> Result<()> {
-        let Attempt { path, number, .. } = &self.attempts[key.0];
+        let Attempt { path, number, at, .. } = &self.attempts[key.0];
         if self.json {
             let text = String::from_utf8_lossy(bytes);
-            let piece = json!({"path": path, "attempt": number, "stream": key.1, "text": text});
+            let piece =
+                json!({"path": path, "attempt": number, "started": times::rfc3339(*at), "stream": key.1, "text": text});
             return ui::print_json_line(&piece);
         }
         self.head(key)?;
@@ -263,9 +283,12 @@ impl Reader<'_> {
     fn head(&mut self, key: (usize, &'static str)) -> Result<()> {
         if self.shown.replace(key) != Some(key) {
             self.end_line()?;
-            let Attempt { path, number, .. } = &self.attempts[key.0];
+            let Attempt { path, number, at, .. } = &self.attempts[key.0];
             let stream = if key.1 == "stderr" { " stderr" } else { "" };
-            ui::say(ui::dim(format!("── {path}@{number}{stream}")));
+            let about = self.names.about(path).map_or_else(String::new, |about| format!(" ({about})"));
+            let (day, time) = self.times.stamp(*at);
+            let day = day.map_or_else(String::new, |day| format!("{day} "));
+            ui::say(ui::dim(format!("── {path}@{number}{stream}{about} · {day}{time}")));
         }
         Ok(())
     }

@@ -4,10 +4,11 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
-use longhaul_app::{App, StartOrder, workflow};
+use longhaul_app::{App, RunCommand, StartOrder, workflow};
 use longhaul_core::Json;
 use longhaul_core::decide::group;
 use longhaul_core::event::{Driver, RunTrigger};
@@ -22,7 +23,11 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
+use super::before_run::{is_the_same, same_folder, without_task};
+use crate::background::protocol::own_environment;
+use crate::background::{self, Order};
 use crate::engine_args::{self, AgentArgs, EngineArgs};
+use crate::leaving::{self, Leave};
 use crate::printer::{OutputMode, RunPrinter};
 use crate::screen::terminal;
 use crate::screen::watch::Watch;
@@ -33,7 +38,8 @@ const WAITING: u8 = 3;
 
 /// Run a workflow here, and show its progress
 ///
-/// Ctrl-C stops the run; `longhaul resume` continues it at the same point. Exit codes: 0 the run succeeded, 1 it failed or was
+/// Ctrl-C stops the run: no engine continues it until `longhaul resume`. If the terminal is closed, the background engine continues
+/// the run. Exit codes: 0 the run succeeded, 1 it failed or was
 /// cancelled, 3 it waits for a person or a limit paused it, and nobody is at the terminal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -54,9 +60,12 @@ pub(crate) struct Args {
     /// With --run-id: start a new run under a new id if the run exists
     #[arg(long)]
     fresh: bool,
-    /// Only record the run; `longhaul worker`, `serve` or `resume` does the work
+    /// Start the run in the background engine, print its id, and return; see `longhaul up`
     #[arg(long)]
     detach: bool,
+    /// Only record the run; `longhaul worker`, `serve`, `up` or `resume` does the work
+    #[arg(long, conflicts_with = "detach")]
+    queue: bool,
     #[command(flatten)]
     dialect: DialectArg,
     #[command(flatten)]
@@ -113,7 +122,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if report.has_errors() {
         return super::refuse(&report);
     }
+    let reads_task = report.workflows.iter().any(|workflow| workflow.reads_task);
     let Ok(startable) = workflow::planned(&entry, report) else { bail!("there is nothing to run") };
+    say_who_plays(&startable.plan);
     engine_args::block_on(async {
         let engine = engine_args::open(&args.engine, &args.agents)?;
         let wanted = args.run_id.as_deref().map(parse_id).transpose()?.filter(|_| !args.fresh);
@@ -130,23 +141,79 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         };
         let (run, shown) = match known {
             Some(run) => {
-                let shown = engine.load(&run).await?.state.seq;
-                (run, shown)
+                let state = engine.load(&run).await?.state;
+                is_the_same(&run, &state, &startable.plan, &args.task)?;
+                resumed(&engine, &run).await?;
+                (run, state.seq)
             }
             // For people, the line that names the run replaces the first event.
             None => {
                 engine_args::warn_of_no_project(&engine)?;
                 let app = App::new(engine.clone());
+                if reads_task && args.task.trim().is_empty() {
+                    ui::say(without_task(&args.workflow));
+                }
+                same_folder(&app, &startable.plan).await?;
                 (app.start(&startable, order, &identity::caller()).await?, u64::from(!args.manner.json))
             }
         };
         say_where(args, &run)?;
-        if args.detach {
-            ui::print_line(&run)?;
-            return Ok(ExitCode::SUCCESS);
+        if args.queue || args.detach {
+            return in_background(args, &run).await;
         }
-        foreground(&engine, &run, args.manner.manner(), shown).await
+        let to = background_order(&args.engine, &args.agents)?;
+        let ended = foreground(&engine, &run, (args.manner.manner(), shown), &to).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
+}
+
+/// What the background engine is asked for.
+pub(super) fn background_order(engine: &EngineArgs, agents: &AgentArgs) -> Result<Order> {
+    Ok(Order {
+        project: Project::current()?.root,
+        store: engine.store_arg().map(str::to_owned),
+        options: agents.options(),
+        environment: own_environment(),
+        idle_seconds: None,
+        why: "it was asked for".to_owned(),
+    })
+}
+
+/// Leaves a run to another engine, and makes sure that there is one unless it is only queued.
+async fn in_background(args: &Args, run: &RunId) -> Result<ExitCode> {
+    let json = args.manner.json;
+    // The engine of the step that this command belongs to drives the run too. A process that a step leaves is ended.
+    let is_inside = !identity::origin().inside.is_empty();
+    if args.queue || is_inside {
+        if is_inside && args.detach && !json {
+            ui::say(
+                "this is a step of a run, so no background engine is started; the worker of that run takes this one",
+            );
+        }
+        ui::print_line(run)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let to = Order { why: format!("{run} was started with --detach"), ..background_order(&args.engine, &args.agents)? };
+    let handed = match background::client::work(to).await {
+        Ok(handed) => handed,
+        Err(error) => {
+            ui::print_line(run)?;
+            bail!(
+                "{run} is recorded, but no background engine could be started: {error:#}; start it with: longhaul resume {run}"
+            );
+        }
+    };
+    if json {
+        let log = &handed.worker.log;
+        ui::print_json_line(
+            &json!({"run": run, "engine": handed.engine.pid, "log": log, "outdated": handed.engine.is_outdated}),
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ui::print_line(run)?;
+    super::up::say_who_has(run, &handed);
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Says that a workflow of the project hides another one with the same name.
@@ -158,6 +225,15 @@ fn say_what_is_hidden(disk: &Disk, entry: &WorkflowEntry) {
     if let Some(hidden) = hidden {
         let (name, file) = (&entry.name, entry.file.display());
         ui::say(format!("`{name}` is the project's own, {file}, and not the {} one", hidden.origin.word()));
+    }
+}
+
+/// Says which roles files of the project play.
+fn say_who_plays(plan: &Plan) {
+    let played = plan.roles().into_iter().filter_map(|(role, file)| Some(format!("{role} is {}", file?)));
+    let played: Vec<String> = played.collect();
+    if !played.is_empty() {
+        ui::say(format!("Roles: {}; the others are built in", played.join(", ")));
     }
 }
 
@@ -180,11 +256,33 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
         let run = engine.find(&args.run).await?;
         let state = engine.load(&run).await?.state;
         if engine.is_over(&run).await? {
-            return over(&run, &state);
+            let ended = over(&run, &state)?;
+            hint(args.manner, &args.engine, &engine, &run).await?;
+            return Ok(ended);
         }
+        resumed(&engine, &run).await?;
         let shown = engine.before_commands(&run).await?;
-        foreground(&engine, &run, args.manner.manner(), shown).await
+        let to = background_order(&args.engine, &args.agents)?;
+        let ended = foreground(&engine, &run, (args.manner.manner(), shown), &to).await?;
+        hint(args.manner, &args.engine, &engine, &run).await?;
+        Ok(ended)
     })
+}
+
+/// Resumes a run that somebody stopped.
+async fn resumed(engine: &Engine, run: &RunId) -> Result<()> {
+    if engine.load(run).await?.state.is_stopped() {
+        App::new(engine.clone()).command_within(run, RunCommand::Resume, &identity::caller(), Duration::ZERO).await?;
+    }
+    Ok(())
+}
+
+/// After a failure: says that the file behind the run has changed.
+async fn hint(manner: MannerArgs, args: &EngineArgs, engine: &Engine, run: &RunId) -> Result<()> {
+    if !manner.json && engine.load(run).await?.state.has_failed() {
+        super::runs::say_changed(args, engine, run).await;
+    }
+    Ok(())
 }
 
 /// Reports a run that cannot continue; the exit code is that of the run.
@@ -222,13 +320,13 @@ fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
 
 /// Runs a run and prints the events after `after`, until the run ends, is stopped, or waits for a person who is not at
 /// the terminal.
-async fn foreground(engine: &Engine, run: &RunId, manner: OutputMode, after: u64) -> Result<ExitCode> {
+async fn foreground(engine: &Engine, run: &RunId, (manner, after): (OutputMode, u64), to: &Order) -> Result<ExitCode> {
     let stop = CancellationToken::new();
-    let idle = show(engine, run, Showing { manner, attended: is_attended(), after }, &stop).await?;
+    let (idle, left) = show(engine, run, Showing { manner, attended: is_attended(), after }, (&stop, Some(to))).await?;
     if manner == OutputMode::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
         ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
     }
-    conclude(engine, run, &idle, &stop).await
+    conclude(engine, run, &idle, left).await
 }
 
 /// What `show` prints of a run.
@@ -242,22 +340,48 @@ pub(super) struct Showing {
     pub(super) after: u64,
 }
 
-/// The same, without a message about the result.
-pub(super) async fn show(engine: &Engine, run: &RunId, showing: Showing, stop: &CancellationToken) -> Result<Idle> {
+/// The same, without a message about the result. Also returns how this process was asked to leave, if it was.
+pub(super) async fn show(
+    engine: &Engine,
+    run: &RunId,
+    showing: Showing,
+    (stop, to): (&CancellationToken, Option<&Order>),
+) -> Result<(Idle, Option<Leave>)> {
     let Showing { manner, attended, after } = showing;
     let shown = CancellationToken::new();
-    engine_args::stop_on_signals(stop.clone())?;
+    let (leave, mut requests) = leaving::requests()?;
     let showing = if manner == OutputMode::Tree {
         let watch = Watch::new(engine.clone(), run.clone(), "stop");
-        tokio::spawn(watch.drive(engine.pulse(), shown.clone(), stop.clone()))
+        tokio::spawn(watch.drive(engine.pulse(), shown.clone(), leave.clone()))
     } else {
         ui::say(format!("run {run}"));
         let onlooker = RunPrinter::new(engine.clone(), run.clone(), manner, after);
         tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
     };
-    let idle = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree }).await;
+    let driving = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree });
+    let left = Cell::new(None);
+    let idle = notifying(engine, run, async {
+        tokio::select! {
+            idle = driving => idle,
+            never = leaving::serve(engine, run, &mut requests, stop, (&left, to)) => match never {},
+        }
+    })
+    .await;
     shown.cancel();
     showing.await?;
+    Ok((idle?, left.get()))
+}
+
+/// Sends notifications about a run while it is driven, and the last ones before this process ends.
+async fn notifying<T>(engine: &Engine, run: &RunId, driven: impl Future<Output = T>) -> T {
+    let over = CancellationToken::new();
+    let driven = async {
+        let idle = driven.await;
+        over.cancel();
+        idle
+    };
+    let (idle, ()) = tokio::join!(driven, engine.keep_notified(over.clone(), &|_| {}));
+    engine.notify_now(run).await;
     idle
 }
 
@@ -310,25 +434,57 @@ fn only_people_wait(state: &State) -> bool {
     state.waiting().next().is_some() && state.open_attempts().next().is_none() && state.waiting().all(outside)
 }
 
-async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &CancellationToken) -> Result<ExitCode> {
+/// Says what becomes of a run that was left before its end.
+fn stopped(run: &RunId, state: &State, left: Option<Leave>) -> ExitCode {
+    let by = state.stopped.as_ref().and_then(|stop| stop.by.as_deref());
+    match (state.is_stopped(), left) {
+        (true, Some(_)) => ui::say(format!("stopped; continue with: longhaul resume {run}")),
+        (true, None) => {
+            let by = by.map_or_else(String::new, |by| format!(" by {}", diagnostic::plain(by)));
+            ui::say(format!("{run} was stopped{by}; continue with: longhaul resume {run}"));
+        }
+        (false, _) => ui::say(format!(
+            "{run} is not stopped, but no engine is running it here any more; a worker continues it, or: longhaul resume {run}"
+        )),
+    }
+    ExitCode::from(if left.is_some() { engine_args::PARKED } else { WAITING })
+}
+
+/// The command that raises a limit. A limit that no command raises can only be dropped.
+fn raising(run: &RunId, limit: &str) -> String {
+    match limit {
+        "usd" => format!("longhaul budget {run} --usd +5"),
+        "tokens" => format!("longhaul budget {run} --tokens +100000"),
+        "steps" => format!("longhaul budget {run} --steps +50"),
+        "duration" => format!("longhaul budget {run} --duration +2h"),
+        _ => format!("longhaul unpause {run}"),
+    }
+}
+
+async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>) -> Result<ExitCode> {
     match idle {
         Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
         Idle::Finished(_) => Ok(ExitCode::FAILURE),
-        Idle::Waiting { .. } if stop.is_cancelled() => {
-            ui::say(format!("stopped; continue with: longhaul resume {run}"));
-            Ok(ExitCode::from(engine_args::PARKED))
-        }
         Idle::Waiting { .. } => {
+            if engine.is_draining() {
+                ui::say(format!("the background engine has {run} now; longhaul watch {run} shows it"));
+                // Agents continue without this process. A normal end would stop them.
+                std::process::exit(0);
+            }
             let state = engine.load(run).await?.state;
+            if state.is_stopped() || left.is_some() {
+                return Ok(stopped(run, &state, left));
+            }
             if state.paused {
-                let limit = state
-                    .account
-                    .limits_reached
-                    .last()
-                    .map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
-                ui::say(format!(
-                    "{run} is paused{limit}; let it continue: longhaul unpause {run}; then: longhaul resume {run}"
-                ));
+                ui::say(match state.paused_at_limit() {
+                    Some(limit) => format!(
+                        "{run} is paused at the limit on {limit}; raise it: {}; then: longhaul resume {run}",
+                        raising(run, limit)
+                    ),
+                    None => {
+                        format!("{run} is paused; let it continue: longhaul unpause {run}; then: longhaul resume {run}")
+                    }
+                });
                 return Ok(ExitCode::from(WAITING));
             }
             let asked = state.questions().count();

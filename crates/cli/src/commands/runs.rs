@@ -6,23 +6,25 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use longhaul_app::ChangedFile;
 use longhaul_core::duration::format_ms;
 use longhaul_core::event::{Envelope, Event, QuestionKind};
 use longhaul_core::explain::moment;
 use longhaul_core::id::RunId;
+use longhaul_core::notification;
 use longhaul_core::path::StepPath;
 use longhaul_core::status::{Awaited, RunStatus};
-use longhaul_core::view;
+use longhaul_core::view::{self, StandingWord};
 use longhaul_lang::diagnostic::plain;
 use longhaul_runtime::Engine;
+use longhaul_server::http::Row;
 use longhaul_store::Query;
 use serde_json::{Value, json};
 
 use crate::engine_args::{self, EngineArgs};
-use crate::{format_event, numbers, ui, width};
-
-/// The length of a generated run id.
-const ID_COLUMNS: usize = 11;
+use crate::names::{self, Names};
+use crate::times::{self, Times};
+use crate::{format_event, numbers, run_table, ui};
 
 /// List the runs of this project with their status, newest first
 #[derive(Debug, clap::Args)]
@@ -65,6 +67,9 @@ pub(crate) struct EventsArgs {
     /// Keep printing new events until the run is over
     #[arg(long, short)]
     follow: bool,
+    /// Print times in UTC [default: the local time zone]
+    #[arg(long)]
+    utc: bool,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON
@@ -95,33 +100,21 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
             limit: args.limit,
             ..Query::default()
         };
-        let rows = engine.list(query).await?;
+        let (listed, attendance) = (engine.list(query).await?, engine.attendance().await?);
+        let rows: Vec<Row> = listed.iter().map(|row| longhaul_server::http::attended_row(row, &attendance)).collect();
         if args.json {
-            ui::print_json(&rows.iter().map(longhaul_server::http::row).collect::<Vec<_>>())?;
+            ui::print_json(&rows)?;
             return Ok(ExitCode::SUCCESS);
         }
         if rows.is_empty() {
             ui::say(none(args)?);
         }
         let mut out = ui::out();
-        let ids = rows.iter().map(|row| width::of(row.run.as_str())).max().unwrap_or_default().max(ID_COLUMNS);
-        for row in &rows {
-            let row = longhaul_server::http::row(row);
-            let workflow = width::fit(&plain(&row.workflow), 20);
-            let task = plain(row.summary.task.lines().next().unwrap_or_default());
-            let gap = " ".repeat(ids.saturating_sub(width::of(&row.run)));
-            let status = in_lists(&row.status, &row.summary.waiting_for);
-            let rest = format!("{gap}  {status:<10} {workflow} {task}");
-            writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(&row.run)))?;
+        for line in run_table::lines(&rows, engine.now_ms()) {
+            writeln!(out, "{line}")?;
         }
         Ok(ExitCode::SUCCESS)
     })
-}
-
-/// The status of a run in lists: `needs you` if the run waits for a person.
-fn in_lists<'s>(status: &'s str, waiting_for: &[String]) -> &'s str {
-    let is_person = |what: &String| matches!(what.as_str(), "approval" | "question" | "operator" | "machine");
-    if status == "waiting" && waiting_for.iter().any(is_person) { "needs you" } else { status }
 }
 
 /// The message for an empty list, with the place that was searched.
@@ -151,16 +144,19 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
         let mut glance = view::run(plan, &loaded.state, now);
         engine.say_what_holds_up(&run, &loaded.state, &mut glance.why).await?;
         let steps = view::steps(plan, &loaded.state, now);
+        let standing = engine.standing(&run, &loaded).await?;
         if args.json {
             let mut page = serde_json::to_value(&glance)?;
             page["run"] = json!(run);
+            page["standing"] = json!(standing);
             page["steps"] = json!(steps);
             page["questions"] = json!(view::questions(plan, &loaded.state));
             page["cost"] = json!(view::cost(plan, &loaded.state));
+            page["changed_file"] = json!(changed_file(&args.engine, &engine, &run).await.map(|changed| changed.file));
             ui::print_json(&page)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut page = headline(run.as_str(), &glance);
+        let mut page = headline(run.as_str(), &glance, &standing);
         let hosts = hosts(&engine, &run).await?;
         steps.iter().for_each(|step| add_step(&mut page, step, &hosts, 1));
         if let Some(budget) = numbers::budget(&view::cost(plan, &loaded.state)) {
@@ -170,12 +166,60 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
         for why in &glance.why {
             page.push_str(&format!("  {}\n", why.text));
             for asked in asked.iter().filter(|asked| why.path.as_ref() == Some(&asked.path)) {
+                page.push_str(&asks(asked));
                 page.push_str(&answers(&run, asked));
             }
+        }
+        for line in unsent(&engine, &run).await? {
+            page.push_str(&format!("  {line}\n"));
+        }
+        if let Some(changed) = changed_file(&args.engine, &engine, &run).await {
+            page.push_str(&format!("  {}\n", changed.sentence(&run)));
         }
         ui::deliver(&page, None)?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// The text of a question, as far as a status shows it.
+fn asks(asked: &view::Asked) -> String {
+    // The reason above has the text of this one.
+    let lines = plain(&asked.text);
+    let lines = lines.lines().filter(|line| !line.trim().is_empty() && asked.kind != QuestionKind::Machine);
+    let shown: String = lines.clone().take(QUESTION_LINES_MAX).map(|line| format!("    {line}\n")).collect();
+    let more = lines.count().saturating_sub(QUESTION_LINES_MAX);
+    if more > 0 { format!("{shown}    … {} more\n", ui::count(more, "line")) } else { shown }
+}
+
+/// Notifications about the run that a channel did not take.
+async fn unsent(engine: &Engine, run: &RunId) -> Result<Vec<String>> {
+    let ledger = engine.notify_ledger().await?;
+    let is_own = |key: &String| notification::run_of(key).as_ref() == Some(run);
+    let own = ledger.messages().filter(|message| message.keys.iter().any(is_own));
+    let failed = own.flat_map(|message| {
+        let failed = message.channels.iter().filter(|channel| channel.error.is_some());
+        failed.map(move |channel| {
+            let went = plain(&super::notify::went(message, channel));
+            format!("notification over `{}`: {went}; longhaul notify list", channel.channel)
+        })
+    });
+    Ok(failed.collect())
+}
+
+/// Says that the file behind a failed run has changed, and gives the command.
+pub(super) async fn say_changed(args: &EngineArgs, engine: &Engine, run: &RunId) {
+    if let Some(changed) = changed_file(args, engine, run).await {
+        ui::say(changed.sentence(run));
+    }
+}
+
+/// The file behind a run, if it has changed and the run could continue with it. This is only a hint, so a problem is no error.
+pub(super) async fn changed_file(args: &EngineArgs, engine: &Engine, run: &RunId) -> Option<ChangedFile> {
+    let loaded = engine.load(run).await.ok()?;
+    if loaded.state.status() == RunStatus::Succeeded {
+        return None;
+    }
+    longhaul_app::replan::changed_file(&engine_args::disk(args).ok()?, &loaded)
 }
 
 /// The command that answers a question.
@@ -193,19 +237,32 @@ fn answers(run: &RunId, asked: &view::Asked) -> String {
     )
 }
 
-fn headline(run: &str, glance: &view::Run) -> String {
-    let waits = if glance.waiting_for.is_empty() {
-        String::new()
-    } else {
-        format!(" for {}", Awaited::join(&glance.waiting_for))
+/// The most lines of a question that a status shows.
+const QUESTION_LINES_MAX: usize = 12;
+
+fn headline(run: &str, glance: &view::Run, standing: &view::Standing) -> String {
+    let stands = match standing.is {
+        StandingWord::Stopped => plain(&standing.text),
+        StandingWord::NoEngine => "no engine is running it".to_owned(),
+        is => is.for_people().to_owned(),
+    };
+    let waits = match (glance.waiting_for.is_empty(), standing.is) {
+        (true, _) => String::new(),
+        (false, StandingWord::Stopped | StandingWord::NoEngine) => {
+            format!(", waiting for {}", Awaited::join(&glance.waiting_for))
+        }
+        (false, _) => format!(" for {}", Awaited::join(&glance.waiting_for)),
+    };
+    let next = match (standing.is, &standing.command) {
+        (StandingWord::Stopped | StandingWord::NoEngine, Some(command)) => format!("\n  continue with: {command}"),
+        _ => String::new(),
     };
     let time = format_ms(u64::try_from(glance.duration_ms / 1000 * 1000).unwrap_or(0));
     let cost = if glance.usage.usd > 0.0 { format!(", ${:.2}", glance.usage.usd) } else { String::new() };
     let message = glance.message.as_ref().map_or_else(String::new, |message| format!("\n  {message}"));
     let head = format!("{} {}", ui::bold(run), glance.workflow);
     format!(
-        "{head}: {}{waits}, {} done, {time}{cost}{message}\n",
-        glance.status,
+        "{head}: {stands}{waits}, {} done, {time}{cost}{message}{next}\n",
         ui::count_of(glance.progress.succeeded, "step")
     )
 }
@@ -245,7 +302,16 @@ fn add_step(page: &mut String, step: &view::StepView, hosts: &HashMap<StepPath, 
     let agent = step.agent.as_ref().map_or_else(String::new, at_work);
     let on = hosts.get(&step.path).map_or_else(String::new, |host| format!("  on {}", plain(host)));
     let recovery = step.recovery.as_ref().map_or_else(String::new, |how| format!("  {how}"));
-    page.push_str(&format!("{indent}{:<10} {}{on}{agent}{again}{recovery}{waits}{error}\n", step.status, step.path));
+    let name = step.name.as_ref().map_or_else(String::new, |name| format!("  {}", ui::bold(plain(name))));
+    let item = step.item.as_ref().map_or_else(String::new, |item| format!("  {item}"));
+    page.push_str(&format!(
+        "{indent}{:<10} {}{item}{name}{on}{agent}{again}{recovery}{waits}{error}\n",
+        step.status, step.path
+    ));
+    for hint in step.hints.iter().filter(|hint| !hint.heard) {
+        let by = hint.by.as_ref().map_or_else(String::new, |by| format!(" by {}", plain(by)));
+        page.push_str(&format!("{indent}  told{by}, for its next turn: {}\n", plain(&hint.text)));
+    }
     step.steps.iter().for_each(|inner| add_step(page, inner, hosts, depth + 1));
 }
 
@@ -261,26 +327,38 @@ pub(crate) fn events(args: &EventsArgs) -> Result<ExitCode> {
 
 /// Prints past and new events, until the run is over.
 pub(crate) fn follow(run: &str, engine: &EngineArgs, json: bool) -> Result<ExitCode> {
-    print_events(&EventsArgs { run: run.to_owned(), step: None, follow: true, engine: engine.clone(), json })
+    print_events(&EventsArgs {
+        run: run.to_owned(),
+        step: None,
+        follow: true,
+        utc: false,
+        engine: engine.clone(),
+        json,
+    })
 }
 
 fn print_events(args: &EventsArgs) -> Result<ExitCode> {
     engine_args::block_on(async {
         let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
-        let step = args.step.as_ref().map(|step| step.parse::<StepPath>().map_err(anyhow::Error::msg)).transpose()?;
+        let loaded = engine.load(&run).await?;
+        let step = args.step.as_ref().map(|step| names::meant(&loaded, step)).transpose()?;
         let mut found = step.is_none();
+        let (mut names, mut times) = (Names::of(&loaded), Times::new(args.utc));
         let mut after = 0;
         loop {
             let page = engine.events(&run, after, 1000).await?;
             for envelope in &page {
                 after = envelope.seq;
                 if !step.as_ref().is_none_or(|step| is_about(envelope, step)) {
+                    names.note(&envelope.event);
                     continue;
                 }
                 found = true;
-                let line =
-                    if args.json { Some(serde_json::to_string(envelope)?) } else { format_event::line(&run, envelope) };
+                let line = match args.json {
+                    true => Some(with_time(envelope)?),
+                    false => names.line(&run, envelope).map(|line| times.before(envelope.at, &line)),
+                };
                 if let Some(line) = line {
                     ui::print_line(&line)?;
                 }
@@ -298,6 +376,13 @@ fn print_events(args: &EventsArgs) -> Result<ExitCode> {
     })
 }
 
+/// An event as JSON, with its time as people write it.
+fn with_time(envelope: &Envelope) -> Result<String> {
+    let mut event = serde_json::to_value(envelope)?;
+    event["time"] = json!(times::rfc3339(envelope.at));
+    Ok(event.to_string())
+}
+
 /// Whether an event is about a step or something inside it.
 fn is_about(envelope: &Envelope, step: &StepPath) -> bool {
     let event = serde_json::to_value(envelope).unwrap_or_default();
@@ -308,9 +393,10 @@ pub(crate) fn outputs(args: &OneArgs) -> Result<ExitCode> {
     engine_args::block_on(async {
         let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
-        let state = engine.load(&run).await?.state;
+        let loaded = engine.load(&run).await?;
+        let state = &loaded.state;
         if let Some(step) = &args.step {
-            let path = step.parse().map_err(anyhow::Error::msg)?;
+            let path = names::meant(&loaded, step)?;
             let found = state.find(&path).ok_or_else(|| anyhow::anyhow!("no step `{step}` was reached in {run}"))?;
             return print_value(&found.outcome.result.output, args.json);
         }

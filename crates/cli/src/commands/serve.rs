@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use longhaul_core::id::RunId;
 use longhaul_project::Project;
 use longhaul_runtime::{Engine, Wanted};
 use longhaul_server::http::{self, Keys, Role, Site, TokenRequest, is_name};
@@ -102,7 +101,8 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     }
     let place = args.engine.clone();
     let find = move |wanted: Wanted<'_>| engine_args::startable(&place, wanted);
-    let told = |kept: Result<&RunId, &longhaul_runtime::Error>| terminal::say(engine_args::kept(kept));
+    let told =
+        |kept: Result<&longhaul_runtime::Fired, &longhaul_runtime::Error>| terminal::say(engine_args::kept(kept));
     let times = engine.keep_times(&find, stop.clone(), &told);
     let work = async {
         while !stop.is_cancelled() {
@@ -114,8 +114,9 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
             }
         }
     };
+    let notified = engine_args::notified(engine, stop, false);
     let (.., small) =
-        tokio::join!(work, times, engine_args::traced(engine, stop), engine_args::kept_small(engine, stop));
+        tokio::join!(work, times, notified, engine_args::traced(engine, stop), engine_args::kept_small(engine, stop));
     if let Err(error) = small {
         terminal::say(format!("old runs cannot be removed: {error:#}"));
     }

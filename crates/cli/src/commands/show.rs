@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use longhaul_app::App;
 use longhaul_core::duration::format_ms;
 use longhaul_core::plan::{Form, Input, Limits, Plan, Step, Unit};
 use longhaul_lang::CheckReport;
@@ -13,26 +14,37 @@ use longhaul_project::library::WorkflowEntry;
 use serde_json::{Value, json};
 
 use super::DialectArg;
+use crate::engine_args::{self, EngineArgs};
 use crate::ui;
 
 /// Show a workflow: its inputs, steps and gates, and where it is
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A name or a path
+    /// A name or a path; with --source also a run
     name: String,
     #[command(flatten)]
     dialect: DialectArg,
     /// Print as JSON, with the whole plan
     #[arg(long)]
     json: bool,
-    /// Print the file as it is, for example to start your own workflow from a built-in one
+    /// Print the file as it is, for example to start your own workflow from a built-in one; of a run, the text that it holds
     #[arg(long, conflicts_with = "json")]
     source: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let disk = Disk::current(longhaul_runtime::registry_of)?;
-    let entry = disk.find(&args.name)?;
+    let found = disk.find(&args.name);
+    if args.source
+        && found.is_err()
+        && let Some(text) = text_of_run(args)?
+    {
+        ui::deliver(&text, None)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let entry = found?;
     if args.source {
         ui::deliver(&disk.text(&entry)?, None)?;
         return Ok(ExitCode::SUCCESS);
@@ -55,6 +67,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The text that a run holds; `None` if there is no such run.
+fn text_of_run(args: &Args) -> Result<Option<String>> {
+    engine_args::block_on(async {
+        let app = App::new(engine_args::open_what_is_there(&args.engine)?);
+        let Ok(run) = app.find(&args.name).await else { return Ok(None) };
+        match app.source(&run).await? {
+            Some(source) => Ok(Some(source.text)),
+            None => bail!("an earlier version of Longhaul started {run} and did not store its text"),
+        }
+    })
+}
+
 fn page(plan: &Plan, entry: &WorkflowEntry, report: &CheckReport, hidden: &[WorkflowEntry]) -> String {
     let unit = plan.main();
     let description = plain(unit.description.as_deref().unwrap_or_default());
@@ -63,7 +87,7 @@ fn page(plan: &Plan, entry: &WorkflowEntry, report: &CheckReport, hidden: &[Work
     for other in hidden {
         page.push_str(&format!("  hides    {} ({})\n", plain(&disk::shown(&other.file)), other.origin.word()));
     }
-    for part in [inputs(unit), outputs(unit), limits(&unit.limits), gates(plan)] {
+    for part in [inputs(unit), outputs(unit), limits(&unit.limits), gates(plan), roles(plan)] {
         page.push_str(&part);
     }
     page.push_str(&format!("\n{}", longhaul_draw::tree(plan)));
@@ -105,6 +129,11 @@ fn limits(limits: &Limits) -> String {
 
 fn gates(plan: &Plan) -> String {
     line("gates", plan.steps.iter().filter_map(gate).collect())
+}
+
+fn roles(plan: &Plan) -> String {
+    let player = |(role, file): (String, Option<String>)| format!("{role}: {}", file.as_deref().unwrap_or("built in"));
+    line("roles", plan.roles().into_iter().map(player).collect())
 }
 
 /// A step that asks a person, described.

@@ -1,4 +1,4 @@
-//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`, `leave`: sends a
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `stop`, `leave`: sends a
 //! message to a run.
 
 use std::process::ExitCode;
@@ -66,21 +66,6 @@ pub(crate) struct CancelArgs {
     reason: Option<String>,
 }
 
-/// Name a run
-#[derive(Debug, clap::Args)]
-pub(crate) struct RetryArgs {
-    /// The id of the run, or its first characters
-    run: String,
-    /// Start again at this step [default: the failed steps]
-    #[arg(long, value_name = "STEP")]
-    from: Option<String>,
-    #[command(flatten)]
-    engine: EngineArgs,
-    /// Print as JSON
-    #[arg(long)]
-    json: bool,
-}
-
 /// The kind of message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum What {
@@ -92,6 +77,7 @@ pub(crate) enum What {
     Cancel,
     Pause,
     Unpause,
+    Stop,
     Leave,
 }
 
@@ -142,18 +128,8 @@ pub(crate) fn cancel(args: CancelArgs) -> Result<ExitCode> {
     run(&Args { run: id, reason, engine, json, ..Args::default() }, What::Cancel)
 }
 
-pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
-    engine_args::block_on(async {
-        let app = App::new(engine_args::open_what_is_there(&args.engine)?);
-        let run = app.find(&args.run).await?;
-        let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
-        let applied = app.command(&run, RunCommand::Retry { from }, &identity::caller()).await;
-        print(&run, applied.map_err(Into::into), args.json)
-    })
-}
-
 /// Prints the result of a command.
-fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> {
+pub(super) fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> {
     match applied {
         Ok(applied) if json => ui::print_json(&CommandOutcome::of(&applied))?,
         Ok(applied) => ui::say(outcome::sentence(&applied)),
@@ -193,6 +169,7 @@ fn command(args: &Args, what: What, value: Option<Json>) -> Result<RunCommand> {
         What::Cancel => RunCommand::Cancel { reason: args.reason.clone() },
         What::Pause => RunCommand::Pause,
         What::Unpause => RunCommand::Unpause,
+        What::Stop => RunCommand::Stop,
         What::Leave => RunCommand::Abandon,
     })
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use longhaul_app::{App, StartOrder};
+use longhaul_app::{App, StartOrder, workflow};
 use longhaul_core::Json;
 use longhaul_core::event::RunTrigger;
 use longhaul_core::explain::moment;
@@ -11,8 +11,9 @@ use longhaul_core::plan::Plan;
 use longhaul_core::registry::schedule::Times;
 use longhaul_core::registry::trigger::{Schedule, Target, Trigger, TriggerDefinition, Webhook};
 use longhaul_core::registry::{Armed, Arming};
+use longhaul_core::rejection::Rejection;
 use longhaul_project::disk::Disk;
-use longhaul_runtime::Engine;
+use longhaul_runtime::{Engine, Startable, check_inputs};
 use serde_json::{Value, json};
 
 use super::versions::{person, tell};
@@ -79,6 +80,9 @@ struct AddArgs {
     /// Fire when a request arrives at this path below /webhooks/
     #[arg(long, value_name = "PATH")]
     webhook: Option<String>,
+    /// The task: text that the workflow reads as `task`
+    #[arg(long, value_name = "TEXT", conflicts_with = "prompt")]
+    task: Option<String>,
     /// A variable for the runs of a schedule, as NAME=VALUE
     #[arg(long, short, value_name = "NAME=VALUE", requires = "cron")]
     input: Vec<String>,
@@ -170,19 +174,24 @@ fn row(id: &str, armed: &Armed, now: i64) -> Value {
 
 async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result<ExitCode> {
     let by = person("change triggers")?;
-    if let Some(workflow) = &args.workflow {
-        disk.find(workflow)?;
-    }
-    // A workflow with errors may be fixed before the trigger fires.
-    let plan = args.workflow.as_ref().and_then(|workflow| engine_args::plan(disk, workflow).ok());
+    let checked = args.workflow.as_ref().map(|workflow| startable(disk, workflow, args)).transpose()?;
+    let plan = match checked {
+        Some(Err(code)) => return Ok(code),
+        Some(Ok(startable)) => Some(startable),
+        None => None,
+    };
     let paths = inputs::pairs(&args.map)?.into_iter();
     let trigger = Trigger {
         name: args.name.clone(),
         enabled: !args.disabled,
         workflow: args.workflow.clone(),
+        task: args.task.clone(),
         kind: kind(args, plan.as_ref().map(|startable| &startable.plan))?,
         mapping: paths.map(|(name, path)| (name.to_owned(), path.to_owned())).collect(),
     };
+    if let Some(Startable { plan, .. }) = &plan {
+        fits(plan, &trigger)?;
+    }
     let arming = Arming { id: None, trigger, by };
     let id = engine
         .change_registry(|shelf, _| {
@@ -202,6 +211,44 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
         ),
     };
     tell(json, &row(&id, armed, now), &format!("the trigger `{}` is {id}{times}", args.name))
+}
+
+/// The workflow of a trigger, or the exit code after its mistakes were printed.
+fn startable(disk: &Disk, name: &str, args: &AddArgs) -> Result<Result<Startable, ExitCode>> {
+    let entry = disk.find(name)?;
+    let report = disk.check(&entry, None)?;
+    if report.has_errors() {
+        return Ok(Err(super::refuse(&report)?));
+    }
+    let reads_task = report.workflows.iter().any(|workflow| workflow.reads_task);
+    if reads_task && args.task.is_none() && !args.map.iter().any(|map| map.starts_with("task=")) {
+        let why = format!("`{name}` reads `task`, and the trigger has none");
+        return Err(Rejection::invalid(why).say("give it with --task TEXT").into());
+    }
+    workflow::planned(&entry, report).map(Ok).map_err(|_| anyhow::anyhow!("there is nothing to run"))
+}
+
+/// Rejects a trigger whose runs could not start: inputs that are missing, unknown or of the wrong kind.
+fn fits(plan: &Plan, trigger: &Trigger) -> Result<()> {
+    let is_input = |name: &str| plan.main().inputs.keys().any(|known| known.as_str() == name);
+    if let TriggerDefinition::Schedule(schedule) = &trigger.kind
+        && schedule.variables.contains_key("task")
+        && !is_input("task")
+    {
+        return Err(Rejection::invalid("there is no input `task`")
+            .say("the task has its own option: --task TEXT")
+            .into());
+    }
+    // What a request or a person brings is not known yet.
+    match &trigger.kind {
+        TriggerDefinition::Schedule(schedule) => Ok(check_inputs(plan, &schedule.variables)?),
+        TriggerDefinition::Manual {} | TriggerDefinition::Webhook(_) => {
+            match trigger.mapping.keys().find(|name| !is_input(name) && *name != "task") {
+                Some(name) => Err(Rejection::invalid(format!("there is no input `{name}` to map to")).into()),
+                None => Ok(()),
+            }
+        }
+    }
 }
 
 fn kind(args: &AddArgs, plan: Option<&Plan>) -> Result<TriggerDefinition> {
@@ -236,8 +283,13 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     // A value that is only there to be mapped is not a variable of the run.
     let declared = |name: &str| plan.main().inputs.keys().any(|known| known.as_str() == name);
     given.retain(|name, _| declared(name) || !trigger.reads(name));
+    let mut variables = trigger.variables(&payload, &given);
+    // A mapped `task` is the task of the run, unless the workflow has an input of that name.
+    let mapped = if declared("task") { None } else { variables.shift_remove("task") };
+    let task = mapped.as_ref().map(ui::readable).or_else(|| trigger.task.clone());
     let order = StartOrder {
-        inputs: trigger.variables(&payload, &given),
+        task: task.unwrap_or_default(),
+        inputs: variables,
         trigger: Some(RunTrigger::fired(id, &trigger.name)),
         ..StartOrder::default()
     };

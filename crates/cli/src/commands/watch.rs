@@ -49,7 +49,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let stop = CancellationToken::new();
         engine_args::stop_on_signals(stop.clone())?;
         Watch::new(engine.clone(), run.clone(), "leave").observe(false, stop).await?;
-        if !engine.load(&run).await?.state.is_finished() {
+        let state = engine.load(&run).await?.state;
+        if state.has_failed() {
+            runs::say_changed(&args.engine, &engine, &run).await;
+        }
+        if !state.is_finished() {
             ui::say(format!("{run} is as it was; if no engine is running it: longhaul resume {run}"));
         }
         Ok(ExitCode::SUCCESS)

@@ -1,17 +1,17 @@
-//! `longhaul worker`: runs every run that has work. `longhaul fork`: starts a new run from an old one.
+//! `longhaul worker`: runs every run that has work.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
-use longhaul_app::{App, Forking};
-use longhaul_core::id::RunId;
 use longhaul_runtime::{Engine, EngineEvent, Wanted};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
+use crate::background::leash;
 use crate::engine_args::{self, AgentArgs, EngineArgs, WorkerArgs};
+use crate::ui;
 use crate::worker_log::WorkerLog;
-use crate::{identity, inputs, ui};
 
 /// Run queued and waiting runs, and fire schedules, until stopped
 #[derive(Debug, clap::Args)]
@@ -19,6 +19,9 @@ pub(crate) struct Args {
     /// Print nothing about the steps
     #[arg(long, short)]
     quiet: bool,
+    /// A worker of the background engine: it ends when standard input does, or after that many seconds without a run
+    #[arg(long, hide = true, value_name = "SECONDS")]
+    leash: Option<u64>,
     #[command(flatten)]
     worker: WorkerArgs,
     #[command(flatten)]
@@ -60,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ));
         let place = args.engine.clone();
         let find = move |wanted: Wanted<'_>| engine_args::startable(&place, wanted);
-        let kept = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(engine_args::kept(kept));
+        let kept = |kept: Result<&longhaul_runtime::Fired, &longhaul_runtime::Error>| ui::say(engine_args::kept(kept));
         let times = engine.keep_times(&find, stop.clone(), &kept);
         let over = CancellationToken::new();
         let work = async {
@@ -73,10 +76,30 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let pulse = engine.pulse();
         let said = told(args, &engine, pulse, &over);
         let (traced, kept_small) = (engine_args::traced(&engine, &stop), engine_args::kept_small(&engine, &stop));
-        tokio::join!(work, times, traced, kept_small, said).0?;
+        let notified = engine_args::notified(&engine, &stop, args.quiet);
+        let leashed = leashed(args, &engine, &stop);
+        tokio::join!(work, times, traced, kept_small, notified, said, leashed).0?;
+        if engine.is_draining() {
+            // Its agents continue, and the next engine attaches to them. A normal end would stop them.
+            std::process::exit(0);
+        }
         ui::say("stopped; no step is running here any more");
+        if args.leash.is_some() {
+            // The thread that reads the leash cannot be ended.
+            std::process::exit(0);
+        }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Ends a worker of the background engine that is let go, or that has nothing left to do.
+async fn leashed(args: &Args, engine: &Engine, stop: &CancellationToken) {
+    let Some(seconds) = args.leash else { return };
+    match leash::held(engine, Duration::from_secs(seconds), stop).await {
+        Some(leash::End::Leaves) => engine.drain(),
+        Some(leash::End::Idle) => stop.cancel(),
+        None => {}
+    }
 }
 
 /// Prints what happens to the worker's steps, unless `--quiet` is set.
@@ -94,43 +117,4 @@ fn standing(args: &Args, engine: &Engine) -> Result<String> {
         engine_args::store_name(&args.engine)?,
         engine.labels().join(", ")
     ))
-}
-
-/// Start a new run from a step of an earlier one
-///
-/// The steps before that step keep their results.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ForkArgs {
-    /// The id of the run, or its first characters
-    run: String,
-    /// The first step to run again
-    #[arg(long, value_name = "STEP")]
-    at: String,
-    /// A changed input, as NAME=VALUE
-    #[arg(long, short, value_name = "NAME=VALUE")]
-    input: Vec<String>,
-    #[command(flatten)]
-    engine: EngineArgs,
-    /// Print as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
-    engine_args::block_on(async {
-        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
-        let run = engine.find(&args.run).await?;
-        let at = args.at.parse().map_err(anyhow::Error::msg)?;
-        let loaded = engine.load(&run).await?;
-        let inputs = inputs::read(&args.input, Some(&loaded.plan.0))?;
-        let forking = Forking { at: Some(at), inputs, ..Forking::default() };
-        let forked = App::new(engine.clone()).fork(&run, forking, &identity::caller()).await?;
-        if args.json {
-            ui::print_json(&serde_json::json!({"run": forked, "from": run}))?;
-        } else {
-            ui::print_line(&forked)?;
-            ui::say(format!("continue with: longhaul resume {forked}"));
-        }
-        Ok(ExitCode::SUCCESS)
-    })
 }

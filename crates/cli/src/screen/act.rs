@@ -63,6 +63,8 @@ pub(crate) enum Deed {
     Pause,
     Unpause,
     Cancel,
+    /// Hands the run to the background engine.
+    Detach,
     Leave,
 }
 
@@ -117,6 +119,7 @@ fn look(ui: &mut Ui, key: Key, around: Around<'_>) -> Option<Deed> {
         Key::Letter('p') if around.run.status == RunStatus::Paused => return Some(Deed::Unpause),
         Key::Letter('p') => return Some(Deed::Pause),
         Key::Letter('c') => ui.mode = Mode::Stopping,
+        Key::Letter('b') => return Some(Deed::Detach),
         Key::Letter('q') => return Some(Deed::Leave),
         Key::Escape => ui.cursor = None,
         _ => {}

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use longhaul_core::path::StepPath;
 use longhaul_core::status::{Awaited, RunStatus, StepStatus};
-use longhaul_core::view::{Asked, Run, StepView};
+use longhaul_core::view::{Asked, Run, Standing, StandingWord, StepView};
 
 use super::act::{self, Mode, Purpose, Ui};
 use super::line::{Line, Tone};
@@ -28,6 +28,7 @@ const WIDEST: usize = 140;
 pub(crate) struct Seen {
     pub(crate) name: String,
     pub(crate) run: Run,
+    pub(crate) standing: Standing,
     pub(crate) steps: Vec<StepView>,
     pub(crate) asked: Vec<Asked>,
     /// The last line of each agent.
@@ -69,6 +70,7 @@ fn head(seen: &Seen, columns: usize) -> Line {
         RunStatus::Failed => (Tone::Bad, "✗"),
         RunStatus::Paused => (Tone::Bold, "‖"),
         RunStatus::Waiting => (Tone::Bold, "?"),
+        RunStatus::Stopped => (Tone::Bold, "■"),
         RunStatus::Cancelled => (Tone::Dim, "■"),
         _ => (Tone::Alive, "▶"),
     };
@@ -80,10 +82,19 @@ fn head(seen: &Seen, columns: usize) -> Line {
     let message = run.message.as_ref().map_or_else(String::new, |message| format!(": {}", message.replace('\n', " ")));
     let left = Line::of(tone, mark).with(Tone::Bold, &format!(" {}", run.workflow));
     let left =
-        left.with(Tone::Dim, &format!(" {}  ", seen.name)).with(tone, &format!("{}{waits}{message}", run.status));
+        left.with(Tone::Dim, &format!(" {}  ", seen.name)).with(tone, &format!("{}{waits}{message}", status(seen)));
     let amounts = numbers::columns(&run.usage).into_iter().chain([numbers::span(run.duration_ms)]);
     let right = Line::of(Tone::Bold, &amounts.collect::<Vec<_>>().join("  "));
     both(left, right, columns)
+}
+
+/// The status in the headline; who stopped the run, or that it has no engine.
+fn status(seen: &Seen) -> &str {
+    match seen.standing.is {
+        StandingWord::Stopped => &seen.standing.text,
+        StandingWord::NoEngine => seen.standing.is.for_people(),
+        _ => seen.run.status.word(),
+    }
 }
 
 /// One line at the left, one at the right; if both do not fit, the left one is cut.
@@ -203,6 +214,9 @@ fn keys(asked: Option<&Asked>, seen: &Seen, ui: &Ui, columns: usize) -> Line {
         ("p", if seen.run.status == RunStatus::Paused { "continue" } else { "pause" }),
         ("c", "cancel"),
     ]);
+    if seen.leaving == "stop" {
+        keys.push(("b", "background"));
+    }
     let mut line = Line::of(Tone::Plain, "  ");
     for (key, does) in keys {
         let next = line.clone().with(Tone::Bold, key).with(Tone::Dim, &format!(" {does}  "));

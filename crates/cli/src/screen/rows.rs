@@ -9,6 +9,7 @@ use longhaul_core::event::Usage;
 use longhaul_core::path::StepPath;
 use longhaul_core::status::{Awaited, StepStatus};
 use longhaul_core::view::StepView;
+use longhaul_lang::diagnostic::plain;
 
 use super::line::{Line, Tone};
 use crate::numbers;
@@ -103,11 +104,16 @@ impl Row<'_> {
             Some(true) => "▾ ",
             None => "",
         };
-        let index = self.index.map_or_else(String::new, |index| format!("{}: ", index + 1));
+        let index = self.index.map_or_else(String::new, |index| format!("[{index}] "));
+        let item = self.step.item.as_ref().filter(|_| self.index.is_some()).map(|item| format!("{item} "));
         let tone_of_name =
             if is_over(self.step) || self.step.status == StepStatus::Pending { Tone::Dim } else { Tone::Plain };
         let line = Line::of(Tone::Plain, &"  ".repeat(self.depth + 1)).with(tone, mark);
-        let line = line.with(Tone::Dim, &format!(" {arrow}{index}")).with(tone_of_name, &name);
+        let line = line.with(Tone::Dim, &format!(" {arrow}{index}")).with(tone_of_name, &item.unwrap_or_default());
+        let line = match &self.step.name {
+            Some(shown) => line.with(tone_of_name, &plain(shown)).with(Tone::Dim, &format!(" {name}")),
+            None => line.with(tone_of_name, &name),
+        };
         line.with(Tone::Dim, &self.counter())
     }
 
@@ -117,7 +123,8 @@ impl Row<'_> {
             ("for_each", _, Some(all)) => format!("  {} of {all}", self.done(&rounds)),
             ("parallel", lanes, _) if lanes > 0 => format!("  {lanes} lanes"),
             (_, 0, _) => String::new(),
-            (_, rounds, _) => format!("  round {rounds}"),
+            (_, 1, _) => "  1 round".to_owned(),
+            (_, rounds, _) => format!("  {rounds} rounds"),
         }
     }
 

@@ -5,7 +5,7 @@
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::status::{Awaited, RunStatus};
-use longhaul_core::view::Run;
+use longhaul_core::view::{Run, Standing, StandingWord};
 
 use super::keys::Key;
 use super::line::{Line, Tone};
@@ -20,6 +20,7 @@ const WORKFLOW_MAX: usize = 18;
 pub(crate) struct Entry {
     pub(crate) id: RunId,
     pub(crate) run: Run,
+    pub(crate) standing: Standing,
     /// The steps that ask a person.
     pub(crate) asking: Vec<StepPath>,
 }
@@ -68,8 +69,10 @@ fn head(entries: &[Entry]) -> Line {
         return Line::of(Tone::Dim, "no runs yet; `longhaul run WORKFLOW` starts one");
     }
     let count = |statuses: &[RunStatus]| entries.iter().filter(|entry| statuses.contains(&entry.run.status)).count();
-    let (busy, waiting) =
-        (count(&[RunStatus::Running, RunStatus::Queued]), count(&[RunStatus::Waiting, RunStatus::Paused]));
+    let (busy, waiting) = (
+        count(&[RunStatus::Running, RunStatus::Queued]),
+        count(&[RunStatus::Waiting, RunStatus::Paused, RunStatus::Stopped]),
+    );
     let head = format!("{}, {busy} at work, {waiting} waiting", term::count(entries.len(), "run"));
     Line::of(Tone::Bold, &head)
 }
@@ -81,6 +84,7 @@ fn line(entry: &Entry, id: usize, workflow: usize, columns: usize) -> Line {
         RunStatus::Failed => (Tone::Bad, "✗"),
         RunStatus::Waiting => (Tone::Bold, "?"),
         RunStatus::Paused => (Tone::Bold, "‖"),
+        RunStatus::Stopped => (Tone::Bold, "■"),
         RunStatus::Running => (Tone::Alive, "▶"),
         RunStatus::Cancelled => (Tone::Dim, "■"),
         _ => (Tone::Dim, "·"),
@@ -88,8 +92,8 @@ fn line(entry: &Entry, id: usize, workflow: usize, columns: usize) -> Line {
     let right = numbers::columns(&run.usage).into_iter().skip_while(|part| !part.starts_with('$'));
     let right: Vec<String> = right.chain([format!("{:>6}", numbers::span(run.duration_ms))]).collect();
     let right = Line::of(Tone::Dim, &right.join("  "));
-    let left =
-        Line::of(tone, &format!("{mark} {:<10}", run.status)).with(Tone::Plain, &width::fit(entry.id.as_str(), id));
+    let left = Line::of(tone, &format!("{mark} {:<10}", entry.standing.is.for_people()))
+        .with(Tone::Plain, &width::fit(entry.id.as_str(), id));
     let left =
         left.with(Tone::Plain, &format!("  {}  ", width::fit(&run.workflow, workflow))).with(Tone::Dim, &about(entry));
     let space = columns.saturating_sub(right.width() + 1);
@@ -102,6 +106,9 @@ fn about(entry: &Entry) -> String {
     if let Some(step) = entry.asking.first() {
         let more = if entry.asking.len() > 1 { format!(" and {} more", entry.asking.len() - 1) } else { String::new() };
         return format!("{step}{more} asks");
+    }
+    if matches!(entry.standing.is, StandingWord::Stopped | StandingWord::NoEngine) {
+        return entry.standing.text.clone();
     }
     if let Some(message) = &run.message {
         return message.replace('\n', " ");

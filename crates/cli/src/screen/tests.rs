@@ -22,6 +22,7 @@ fn seen(workflow: &str, script: &str, ms: i64) -> Seen {
         run: view::run(&world.plan, &world.state, world.now()),
         steps: view::steps(&world.plan, &world.state, world.now()),
         asked: view::questions(&world.plan, &world.state),
+        standing: view::standing("r-1", &world.plan, &world.state),
         said: HashMap::new(),
         leaving: "stop",
     }
@@ -168,7 +169,7 @@ fn all_runs_fit_a_line_each() {
     let entry = |id: &str, workflow: &str, script: &str, ms: i64| {
         let seen = seen(workflow, script, ms);
         let asking = seen.asked.into_iter().map(|asked| asked.path).collect();
-        Entry { id: longhaul_core::id::RunId::new(id).unwrap(), run: seen.run, asking }
+        Entry { id: longhaul_core::id::RunId::new(id).unwrap(), run: seen.run, standing: seen.standing, asking }
     };
     let entries = [
         entry("first-run", GATES, "plan -> ok {\"title\": \"a\"}", 5_000),

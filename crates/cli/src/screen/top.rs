@@ -7,9 +7,9 @@ use anyhow::Result;
 use longhaul_app::{App, outcome};
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
-use longhaul_core::status::RunStatus;
+use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view;
-use longhaul_runtime::{Engine, Message};
+use longhaul_runtime::{Attendance, Engine, Message};
 use longhaul_store::Query;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -87,7 +87,7 @@ impl Top {
     /// Reads the runs that changed.
     async fn look(&mut self) -> Result<()> {
         let rows = self.engine.list(Query { limit: RUNS_MAX, ..Query::default() }).await?;
-        let now = self.engine.now_ms();
+        let (now, attendance) = (self.engine.now_ms(), self.engine.attendance().await?);
         let mut entries = Vec::new();
         for row in rows {
             let fresh =
@@ -97,7 +97,7 @@ impl Top {
                 None => self.read(&row.run, now).await?,
             };
             self.known.insert(row.run.clone(), (row.last_seq, entry.clone()));
-            entries.push(aged(entry, now));
+            entries.push(attended(aged(entry, now), &attendance));
         }
         // Runs that wait for a person come first, then running ones; each group newest first.
         entries.sort_by_key(rank);
@@ -109,7 +109,8 @@ impl Top {
         let loaded = self.engine.load(run).await?;
         let plan = &loaded.plan.0;
         let asking = view::questions(plan, &loaded.state).into_iter().map(|asked| asked.path).collect();
-        Ok(Entry { id: run.clone(), run: view::run(plan, &loaded.state, now), asking })
+        let standing = view::standing(run.as_str(), plan, &loaded.state);
+        Ok(Entry { id: run.clone(), run: view::run(plan, &loaded.state, now), standing, asking })
     }
 
     async fn carry_out(&mut self, wish: Wish) {
@@ -127,6 +128,12 @@ impl Top {
             Err(error) => rejected::words(&error.rejection()),
         });
     }
+}
+
+fn attended(entry: Entry, attendance: &Attendance) -> Entry {
+    let is_attended = entry.run.waiting_for.contains(&Awaited::Client) || attendance.has(&entry.id);
+    let standing = entry.standing.attended(entry.id.as_str(), is_attended);
+    Entry { standing, ..entry }
 }
 
 fn aged(mut entry: Entry, now: i64) -> Entry {

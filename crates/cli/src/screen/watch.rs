@@ -14,7 +14,7 @@ use longhaul_core::path::StepPath;
 use longhaul_core::view::{self, Asked};
 use longhaul_runtime::{Engine, EngineEvent, Message};
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +26,7 @@ use super::painter::Painter;
 use super::rows::rows;
 use super::said::Said;
 use super::terminal::{self, Terminal};
+use crate::leaving::Leave;
 use crate::live::Live;
 use crate::{answering, identity, ui as term};
 
@@ -48,6 +49,8 @@ pub(crate) struct Watch {
     leaving: &'static str,
     /// Whether this process runs the run.
     drives: bool,
+    /// Whether leaving hands the run to the background engine.
+    detaches: bool,
     terminal: Option<Terminal>,
     keys: UnboundedReceiver<Key>,
 }
@@ -66,17 +69,18 @@ impl Watch {
             seq: 0,
             leaving,
             drives: false,
+            detaches: false,
             terminal: Some(terminal),
             keys,
         }
     }
 
-    /// Shows a run that this process runs, until `over`. Leaving the screen cancels `stop`.
+    /// Shows a run that this process runs, until `over`. Keys ask to leave through `leave`.
     pub(crate) async fn drive(
         mut self,
         mut pulse: Receiver<EngineEvent>,
         over: CancellationToken,
-        stop: CancellationToken,
+        leave: UnboundedSender<Leave>,
     ) {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -88,7 +92,8 @@ impl Watch {
                 () = over.cancelled() => break,
                 key = self.keys.recv(), if !self.keys.is_closed() => {
                     if let Some(key) = key && self.press(key).await {
-                        stop.cancel();
+                        // Nobody listens any more if the run is over.
+                        let _ = leave.send(if std::mem::take(&mut self.detaches) { Leave::Detach } else { Leave::Stop });
                     }
                 }
                 news = pulse.recv() => {
@@ -197,9 +202,15 @@ impl Watch {
         let Ok(loaded) = self.engine.load(&self.run).await else { return };
         self.seq = news.last().map_or(self.seq, |last| last.seq);
         let plan = &loaded.plan.0;
+        let stands = view::standing(self.run.as_str(), plan, &loaded.state);
+        let standing = match self.drives {
+            true => stands,
+            false => self.engine.standing(&self.run, &loaded).await.unwrap_or(stands),
+        };
         self.seen = Some(Seen {
             name: self.run.to_string(),
             run: view::run(plan, &loaded.state, now),
+            standing,
             steps: view::steps(plan, &loaded.state, now),
             asked: view::questions(plan, &loaded.state),
             said: std::collections::HashMap::new(),
@@ -241,7 +252,8 @@ impl Watch {
         let around = Around { run: &seen.run, rows: &rows, asked: &seen.asked, page };
         let deed = press(&mut self.ui, key, around);
         let Some(deed) = deed else { return false };
-        if deed == Deed::Leave {
+        if deed == Deed::Leave || (deed == Deed::Detach && self.drives) {
+            self.detaches = deed == Deed::Detach;
             return true;
         }
         if let Err(error) = self.carry_out(deed).await {
@@ -270,6 +282,7 @@ impl Watch {
             Deed::Pause => self.tell(Message::Pause { by }).await,
             Deed::Unpause => self.tell(Message::Unpause { by }).await,
             Deed::Cancel => self.tell(Message::Cancel { reason: None, by }).await,
+            Deed::Detach => bail!("another process runs this run already"),
             Deed::Leave => Ok(()),
         }
     }

@@ -136,6 +136,7 @@ pub(crate) async fn play(subject: &Subject, test: &Test) -> Result<Played> {
         owner: Some(identity::origin()),
         workflow_dir: subject.dir.clone(),
         driver: Driver::Engine,
+        source: None,
     };
     let run = engine.start(&subject.plan, request).await?;
     if let Some(step) = &test.crash {

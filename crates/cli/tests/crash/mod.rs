@@ -3,7 +3,7 @@
 //! **Invariant:** whenever the crash happens, the run continues to the same end; work that was recorded as done is not
 //! done again; no process of the dead engine is left.
 
-mod agents;
+pub(crate) mod agents;
 mod appends;
 mod failure;
 mod restore;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use crate::crash::trial::{ABORTED, RUN, Reference, Trial, at_once, ends_as, reference, until};
 
 fn detach(trial: &Trial, file: &str, run: &str) {
-    let told = trial.longhaul(&["run", file, "the task", "--run-id", run, "--detach"], None);
+    let told = trial.longhaul(&["run", file, "the task", "--run-id", run, "--queue"], None);
     assert_eq!(told.code, 0, "{}", told.stderr);
 }
 

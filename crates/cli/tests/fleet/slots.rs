@@ -40,7 +40,7 @@ fn moments(fleet: &Fleet) -> Vec<(i64, bool)> {
 fn a_worker_holds_no_more_steps_than_it_has_slots_and_takes_the_next_when_one_ends() {
     let fleet = Fleet::of(MANY, "");
     for run in RUNS {
-        assert_eq!(fleet.told("gamma", &["run", "work.yaml", "--run-id", run, "--detach"]).code, 0);
+        assert_eq!(fleet.told("gamma", &["run", "work.yaml", "--run-id", run, "--queue"]).code, 0);
     }
     let _alpha = fleet.worker("alpha", &["--slots", "1"]);
     let is_done = |run: &&str| {

@@ -257,7 +257,7 @@ fn forty_secrets_are_in_nothing_that_is_kept_or_shown() {
         assert_eq!(shown.code, 0, "{args:?}: {}", shown.stderr);
         seen.push((args.join(" "), format!("{}{}", shown.stdout, shown.stderr).into_bytes()));
     }
-    assert_eq!(called(&["run", "w.yaml", "--run-id", "traced", "--detach"]).code, 0);
+    assert_eq!(called(&["run", "w.yaml", "--run-id", "traced", "--queue"]).code, 0);
     seen.extend(served(&project, &secrets, &collector));
     seen.push(("traces".to_owned(), collector.asked().into_bytes()));
     let before = seen.len();

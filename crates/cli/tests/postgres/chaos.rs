@@ -159,7 +159,7 @@ fn supply(here: &Machine, onlooker: &Onlooker, end: Instant) -> Vec<String> {
             continue;
         }
         let run = format!("run-{}", started.len());
-        let told = here.trial.longhaul(&["run", "work", "--run-id", &run, "--detach"], None);
+        let told = here.trial.longhaul(&["run", "work", "--run-id", &run, "--queue"], None);
         assert_eq!(told.code, 0, "{}", told.stderr);
         started.push(run);
     }

@@ -25,7 +25,7 @@ fn two(text: &str) -> [Trial; 2] {
 }
 
 fn detach(trial: &Trial) {
-    let told = trial.longhaul(&["run", "work.yaml", "the task", "--run-id", RUN, "--detach"], None);
+    let told = trial.longhaul(&["run", "work.yaml", "the task", "--run-id", RUN, "--queue"], None);
     assert_eq!(told.code, 0, "{}", told.stderr);
 }
 

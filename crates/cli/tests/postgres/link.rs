@@ -84,7 +84,7 @@ fn a_worker_whose_link_goes_down_stops_what_another_then_does() {
     let address = server.address();
     let far = Machine::new("far", LONG, &server.over_network(&address, &link.address));
     let near = Machine::new("near", LONG, &address);
-    let told = near.trial.longhaul(&["run", "work", "--run-id", RUN, "--detach"], None);
+    let told = near.trial.longhaul(&["run", "work", "--run-id", RUN, "--queue"], None);
     assert_eq!(told.code, 0, "{}", told.stderr);
     let mut command = link.inside(&far.command(&["worker"]));
     let _far = Process(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());

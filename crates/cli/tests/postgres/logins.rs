@@ -89,7 +89,7 @@ impl Pair {
     }
 
     fn detach(&self) {
-        let told = self.as_owner(&["run", "work.yaml", "--run-id", RUN, "--detach"]);
+        let told = self.as_owner(&["run", "work.yaml", "--run-id", RUN, "--queue"]);
         assert_eq!(told.code, 0, "{}", told.stderr);
     }
 

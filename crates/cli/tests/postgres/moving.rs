@@ -27,7 +27,7 @@ fn ok(trial: &Trial, args: &[&str]) -> String {
 fn runs_in_flight_are_parked_moved_and_go_on() {
     let address = server::shared().address();
     let here = Trial::of("work", WORK);
-    ok(&here, &["run", "work.yaml", "--run-id", RUN, "--detach"]);
+    ok(&here, &["run", "work.yaml", "--run-id", RUN, "--queue"]);
     let worker = here.worker(None);
     until("the first step", || here.log().contains_key("before"));
     let file = here.longhaul(&["store", "path"], None).stdout.trim().to_owned();
@@ -80,7 +80,7 @@ do:
 fn what_waits_for_a_machine_goes_on_in_a_file() {
     let address = server::shared().address();
     let [here, there] = ["here", "there"].map(|_| Trial::of("work", PLACED).kept_in(&address));
-    ok(&here, &["run", "work.yaml", "--run-id", RUN, "--detach"]);
+    ok(&here, &["run", "work.yaml", "--run-id", RUN, "--queue"]);
     let worker = there.worker(None);
     until("the gate", || here.status(RUN) == "waiting");
     assert_eq!(worker.stop(), Some(0));

@@ -32,7 +32,7 @@ impl World {
         let (proxy, address) = (Arc::new(Proxy::to(server.socket())), server.address());
         let works = Trial::of("work", text).kept_in(&proxy.through(&address));
         let reads = Trial::of("work", text).kept_in(&address);
-        let told = reads.longhaul(&["run", "work.yaml", "--run-id", RUN, "--detach"], None);
+        let told = reads.longhaul(&["run", "work.yaml", "--run-id", RUN, "--queue"], None);
         assert_eq!(told.code, 0, "{}", told.stderr);
         let mut command = works.command(&["worker"], None);
         // Its store gives up sooner, too, so that its loop has to wait.

@@ -108,7 +108,7 @@ fn a_worker_says_what_it_takes_and_what_came_of_it() {
     const LONG: &str = "name: work\ndo:\n  - {id: one, run: printf one}\n  - {id: two, run: sleep 600}\n";
     let [alpha, beta] = two(LONG);
     let mut worker = Process(alpha.command(&["worker"]).stderr(Stdio::piped()).spawn().unwrap());
-    assert_eq!(ask(&beta, &["run", "work", "--run-id", "taken", "--detach"]).code, 0);
+    assert_eq!(ask(&beta, &["run", "work", "--run-id", "taken", "--queue"]).code, 0);
     until("the step", || beta.trial.longhaul(&["status", "taken"], None).stdout.contains("running    two"));
     kill_process(Pid::from_child(&worker.0), Signal::TERM).unwrap();
     let mut said = String::new();

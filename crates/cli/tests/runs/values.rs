@@ -44,7 +44,7 @@ outputs: {vs: vs, rs: "{{ rs | map(attribute='r') | list }}", same: same, heard:
 fn any_json_is_the_same_after_everything_that_a_run_goes_through() {
     let project = Project::new(WORKFLOW);
     let told = serde_json::to_string(&nasty()).unwrap();
-    project.ok(&["run", "w.yaml", "--run-id", RUN, "--detach", "--input", &format!("vs={told}")]);
+    project.ok(&["run", "w.yaml", "--run-id", RUN, "--queue", "--input", &format!("vs={told}")]);
     project.ok(&["signal", RUN, "told", &told]);
     project.longhaul(&["resume", RUN]);
     project.ok(&["answer", RUN, "who", &told]);
@@ -142,7 +142,7 @@ fn what_would_be_changed_is_refused_where_it_comes_in() {
     let deep = format!("{}{}", "[".repeat(120), "]".repeat(120));
     let project = Project::new("name: w\ninputs: {v: {}}\ndo:\n  - {id: hear, wait: {event: told}}\n");
     let given = |value: &str| {
-        project.longhaul(&["run", "w.yaml", "--run-id", RUN, "--detach", "--input", &format!("v={value}")])
+        project.longhaul(&["run", "w.yaml", "--run-id", RUN, "--queue", "--input", &format!("v={value}")])
     };
     for (value, why) in [(deep.as_str(), "nested"), ("123456789012345678901", "64 bits")] {
         let told = given(value);

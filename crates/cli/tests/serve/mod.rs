@@ -6,6 +6,7 @@ mod keys;
 mod patience;
 mod people;
 mod questions;
+mod replan;
 pub(crate) mod site;
 mod streams;
 mod traces;

@@ -62,7 +62,7 @@ fn whoever_started_a_run_answers_in_place() {
 #[test]
 fn a_question_of_another_face_is_explained_and_answered_only_in_its_place() {
     let project = Project::new();
-    let run = project.longhaul(&["run", "gate", "--detach"]).stdout.trim().to_owned();
+    let run = project.longhaul(&["run", "gate", "--queue"]).stdout.trim().to_owned();
     let server = project.serve(&[]);
     let client = server.client(&server.first_token());
     let question = asked(&client, &run);

@@ -1,5 +1,7 @@
 //! Tests event streams: over a crash, with another process, to several clients.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::json;
 
 use crate::serve::site::{Client, Happened, Project};
@@ -96,4 +98,115 @@ fn a_stream_ends_when_its_run_is_pruned() {
     assert_eq!(told.code, 0, "{}", told.stderr);
     assert_eq!(stream.next().unwrap().name, "gone");
     assert!(stream.next().is_none());
+}
+
+#[test]
+fn a_burst_of_short_runs_is_told_whole() {
+    let project = Project::new();
+    project.add("quick", "do: [{id: only, run: 'true'}]");
+    let server = project.serve(&[]);
+    let token = server.first_token();
+    let client = server.client(&token);
+    let mut list = client.stream("/api/v1/stream", &[]);
+    assert_eq!(list.next().unwrap().name, "questions");
+    let mut missing: BTreeSet<String> = BTreeSet::new();
+    for number in 0..40 {
+        let made = client.make("/api/v1/runs", &number.to_string(), &json!({"workflow": "quick"}));
+        missing.insert(made.json()["run"].as_str().unwrap().to_owned());
+    }
+    while !missing.is_empty() {
+        let happened = list.next().unwrap();
+        if happened.data["status"] == "succeeded" {
+            missing.remove(happened.data["run"].as_str().unwrap());
+        }
+    }
+}
+
+/// Between two looks the run was failed, running, and failed again.
+#[test]
+fn a_run_that_another_process_continued_and_finished_is_told() {
+    let project = Project::new();
+    project.add("bad", "do: [{id: only, run: 'false'}]");
+    project.longhaul(&["run", "bad", "--run-id", "twice"]);
+    let worker = project.serve(&[]);
+    let token = worker.first_token();
+    let onlooker = project.serve(&["--no-drive"]);
+    let client = onlooker.client(&token);
+    let mut list = client.stream("/api/v1/stream", &[]);
+    assert_eq!(list.next().unwrap().name, "questions");
+    let before = client.json("/api/v1/runs")["runs"][0]["updated_at"].as_i64().unwrap();
+    assert_eq!(worker.client(&token).post("/api/v1/runs/twice/retry", &json!({})).status, 200);
+    let is_later = |happened: &Happened| {
+        happened.data["run"] == "twice"
+            && happened.data["status"] == "failed"
+            && happened.data["updated_at"].as_i64().unwrap() > before
+    };
+    while !is_later(&list.next().unwrap()) {}
+}
+
+#[test]
+fn one_stream_tells_of_the_list_and_of_several_runs() {
+    let project = Project::new();
+    project.longhaul(&["run", "steps", "--run-id", "first"]);
+    let server = project.serve(&[]);
+    let client = server.client(&server.first_token());
+    let second = begun(&client, "k");
+    let path = format!("/api/v1/streams?run=first:3&run={second}&run=nobody");
+    let mut stream = client.stream(&path, &[]);
+    let (mut about, mut seqs, mut listed) = (String::new(), BTreeMap::<String, Vec<u64>>::new(), false);
+    let mut over: BTreeSet<String> = BTreeSet::new();
+    while over.len() < 3 || !listed {
+        let happened = stream.next().unwrap();
+        match happened.name.as_str() {
+            "about" => about = happened.data["run"].as_str().unwrap().to_owned(),
+            "journal" => seqs.entry(about.clone()).or_default().push(happened.id.unwrap()),
+            "run" => listed |= happened.data["run"] == json!(second) && happened.data["status"] == "succeeded",
+            "gone" => assert_eq!(about, "nobody"),
+            _ => {}
+        }
+        if happened.name == "gone" || happened.data["event"] == "run_finished" {
+            over.insert(about.clone());
+        }
+    }
+    let journal = |run: &str| project.longhaul(&["events", run, "--json"]).stdout.lines().count() as u64;
+    assert_eq!(seqs["first"], (4..=journal("first")).collect::<Vec<_>>());
+    assert_eq!(seqs[&second], (1..=journal(&second)).collect::<Vec<_>>());
+}
+
+#[test]
+fn one_stream_takes_no_more_than_its_share_and_nothing_that_is_no_run() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let client = server.client(&server.first_token());
+    let many: Vec<String> = (0..33).map(|number| format!("run=r-{number}")).collect();
+    for wrong in ["run=a:x", "run=../x", "list=maybe", "list=false", &many.join("&")] {
+        let refused = client.get(&format!("/api/v1/streams?{wrong}"));
+        assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("LH0704")), "{wrong}");
+    }
+    let run = begun(&client, "k");
+    let full = format!("/api/v1/streams?list=false&{}", vec![format!("run={run}"); 32].join("&"));
+    let open: Vec<_> = (0..4).map(|_| client.stream(&full, &[])).collect();
+    assert_eq!(client.get("/api/v1/stream").status, 429, "the share of the token is taken");
+    drop(open);
+}
+
+#[test]
+fn totals_count_what_the_list_shows() {
+    let project = Project::new();
+    project.add("bad", "do: [{id: only, run: 'false'}]");
+    for (workflow, run) in [("gate", "asks"), ("bad", "fails-1"), ("bad", "fails-2")] {
+        project.longhaul(&["run", workflow, "--run-id", run]);
+    }
+    let server = project.serve(&["--no-drive"]);
+    let client = server.client(&server.first_token());
+    let totals = client.json("/api/v1/totals");
+    assert_eq!((&totals["runs"], &totals["statuses"]), (&json!(3), &json!({"failed": 2, "waiting": 1})));
+    assert_eq!(client.json("/api/v1/totals?workflow=bad&text=LS-2")["runs"], 1);
+    let created = client.json("/api/v1/runs?text=fails-1")["runs"][0]["summary"]["started_at"].as_i64().unwrap();
+    let since = client.json(&format!("/api/v1/totals?since={created}"));
+    let until = client.json(&format!("/api/v1/totals?until={created}"));
+    assert_eq!((&since["runs"], &until["runs"]), (&json!(2), &json!(1)));
+    let page = client.json(&format!("/api/v1/runs?until={created}&limit=1"));
+    assert_eq!((&page["runs"][0]["run"], page.get("next")), (&json!("asks"), None));
+    assert_eq!(client.get("/api/v1/totals?since=yesterday").status, 400);
 }

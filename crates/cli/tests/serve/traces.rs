@@ -29,7 +29,7 @@ fn a_run_is_sent_as_one_trace_with_a_span_for_each_step() {
     let text = "name: talk\ndo:\n  - {id: say, prompt: 'Say {{ task }}', agent: {backend: claude}}\n  - {id: end, run: 'exit 3'}\n";
     std::fs::write(project.path().join(".longhaul/workflows/talk.yaml"), text).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let run = project.longhaul(&["run", "talk", "hello", "--detach"]).stdout.trim().to_owned();
+    let run = project.longhaul(&["run", "talk", "hello", "--queue"]).stdout.trim().to_owned();
     let mut worker = command(project.path(), &["worker", "--agent", "scripted"]);
     worker.env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{}", listener.local_addr().unwrap()));
     worker.env("OTEL_EXPORTER_OTLP_HEADERS", "x-team=longhaul").env("NO_PROXY", "*");

@@ -72,3 +72,47 @@ fn a_served_run_reads_only_listed_variables() {
     let run = ended(&server.client(&token), "k2", &json!({"workflow": "env"}));
     assert_eq!(run["outputs"]["x"], "the-canary");
 }
+
+#[test]
+fn a_search_finds_what_was_printed_in_any_attempt_and_says_where() {
+    let project = Project::new();
+    let lines = "do: [{id: many, run: 'seq 1 30000; echo Needle number one; echo no needle here >&2; false', retry: {max: 2, backoff: 1ms, on: [failed]}}]";
+    project.add("many", lines);
+    project.longhaul(&["run", "many", "--run-id", "haystack"]);
+    let server = project.serve(&["--no-drive"]);
+    let client = server.client(&server.first_token());
+    let found = client.json("/api/v1/runs/haystack/search?text=NEEDLE");
+    let places: Vec<String> = found["found"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|place| {
+            let word = |name: &str| place[name].as_str().unwrap().to_owned();
+            format!(
+                "{} {} {} {} {}[{}]{}",
+                word("path"),
+                place["attempt"],
+                word("in"),
+                place["number"],
+                word("before"),
+                word("text"),
+                word("after")
+            )
+        })
+        .collect();
+    let of = |attempt: u32| {
+        [
+            format!("many {attempt} stdout 30000 [Needle] number one"),
+            format!("many {attempt} stderr 0 no [needle] here"),
+        ]
+    };
+    let expected: Vec<String> = of(2).into_iter().chain(of(1)).collect();
+    assert_eq!(places, expected);
+    assert_eq!(found["more"], false);
+    let cut = client.json("/api/v1/runs/haystack/search?text=1&path=many");
+    assert_eq!((cut["found"].as_array().unwrap().len(), &cut["more"]), (200, &json!(true)));
+    assert_eq!(client.json("/api/v1/runs/haystack/search?text=1&path=other")["found"], json!([]));
+    for wrong in ["", "text=", "text=x&path=a[", &format!("text={}", "x".repeat(201))] {
+        assert_eq!(client.get(&format!("/api/v1/runs/haystack/search?{wrong}")).status, 400, "{wrong}");
+    }
+}

@@ -117,6 +117,12 @@ const GOTO: &[Field] = &[required("goto", Id, "The node to go to.")];
 /// Keys of the long form of `agent`.
 pub const AGENT: &[Field] = &[
     field("persona", Text, "The persona of the agent, by name."),
+    field(
+        "role",
+        Text,
+        "The part that it plays; an agent file of the project with this name plays it instead of the persona.",
+    ),
+    field("skills", List(&Text), "Skills whose texts it is told beside its persona."),
     field("backend", Text, "The program or model: `claude`, `codex`, `copilot`, … or a configured one."),
     field(
         "model",
@@ -174,6 +180,7 @@ pub const NEXT: Shape = Either(&[Id, List(&Object(ROUTE))]);
 pub const ALL: &[Field] = &[
     field("id", Id, "Unique in its body: `[A-Za-z0-9_-]{1,80}`. Made from the action if left out."),
     field("name", Text, "The name that people see instead of the id."),
+    field("was", Id, "The id that the step had before you renamed it; `longhaul retry --with` then keeps its result."),
     field("depends_on", OneOrMany(&Id), "In `steps:`: the steps that must be settled first."),
     field(
         "next",

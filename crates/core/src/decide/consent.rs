@@ -29,7 +29,7 @@ pub(super) fn held(planner: Planner<'_>, state: &State, at: StepNo) -> Held {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     let terms = state.started.as_ref().and_then(|started| started.consent.as_ref());
-    let Some(terms) = terms.filter(|_| matches!(step.form, Form::Work(_)) && inst.attempts == 0 && !is_given(inst))
+    let Some(terms) = terms.filter(|_| matches!(step.form, Form::Work(_)) && inst.is_untried() && !is_given(inst))
     else {
         return Held::Free(None);
     };

@@ -4,7 +4,7 @@ use super::inside::{first_failure, outputs};
 use super::{Decision, Planner};
 use crate::event::{End, Ended, Event};
 use crate::plan::{OnExceed, Outcome, UnitIx};
-use crate::state::{BodyNo, IDLE_ROUNDS_MAX, Payer, State, StepNo};
+use crate::state::{BodyNo, IDLE_ROUNDS_MAX, PAUSED_AT, Payer, State, StepNo};
 
 /// A cancelled run is over when nothing is under way any more.
 pub(super) fn cancelled(state: &State) -> Option<Decision> {
@@ -105,7 +105,7 @@ fn reached(state: &State, payer: &Payer<'_>, checks: &[(&str, bool)]) -> Option<
         (OnExceed::Warn, _) => Decision::of([noted]),
         (OnExceed::Ask, path) => {
             let whose = path.map_or_else(String::new, |path| format!(" of `{path}`"));
-            Decision::of([noted, Event::Paused { by: Some(format!("limit: {limit}{whose}")) }])
+            Decision::of([noted, Event::Paused { by: Some(format!("{PAUSED_AT}{limit}{whose}")) }])
         }
         (OnExceed::Fail | OnExceed::Degrade, None) => Decision::of([noted, over(Outcome::Failure, Some(why))]),
         (OnExceed::Fail | OnExceed::Degrade, Some(path)) => Decision::of([noted, Event::UnitStopped { path, why }]),

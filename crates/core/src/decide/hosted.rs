@@ -27,7 +27,7 @@ pub fn held_until(now: i64) -> i64 {
 /// nothing new to start.
 pub fn claims(state: &State, client: &str, now: i64) -> Vec<Event> {
     let until = held_until(now);
-    let stands = state.paused || state.cancelling;
+    let stands = state.paused || state.stopped.is_some() || state.cancelling;
     let wanted = |step: &&StepInst| match step.lease() {
         None => !stands,
         Some(lease) => lease.by == client && until - lease.until >= RENEWED_MS,

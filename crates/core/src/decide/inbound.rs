@@ -3,7 +3,7 @@
 //! **Invariant:** what does not fit is recorded as refused, with the reason, and changes nothing else: the question and the
 //! wait stay open.
 
-use super::{Planner, host_lost, hosted};
+use super::{Planner, hints, host_lost, hosted, limits};
 use crate::Json;
 use crate::approval;
 use crate::event::{Answer, Envelope, Event, QuestionKind, VERSION};
@@ -11,7 +11,7 @@ use crate::origin::{Auth, Caller};
 use crate::path::StepPath;
 use crate::plan::{Form, Outcome, Step, Wait};
 use crate::rejection::{Rejection, Remedy};
-use crate::schema::mismatch;
+use crate::schema::{mismatch, violations};
 use crate::state::{Phase, Question, State, StepInst};
 use crate::view;
 
@@ -35,6 +35,9 @@ pub(super) fn checked(planner: Planner<'_>, state: &State, event: Event) -> Even
                 None => Event::Answered { path, answer, by, caller, comment, shown, key },
             }
         }
+        (None, Event::BudgetChanged { change, by }) => {
+            Event::BudgetChanged { change: limits::resolved(planner, state, change), by }
+        }
         (None, event) => event,
     }
 }
@@ -44,14 +47,19 @@ fn word(event: &Event) -> Option<&'static str> {
     Some(match event {
         Event::Answered { .. } => "answer",
         Event::Signalled { .. } => "signal",
+        Event::HintGiven { .. } => "hint",
+        Event::BudgetChanged { .. } => "budget",
         Event::CancelRequested { .. } => "cancel",
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
+        Event::RunStopped { .. } => "stop",
+        Event::RunResumed { .. } => "resume",
         Event::ConsentRevoked { .. } => "revoke",
         Event::HostSettled { .. } => "machine of the files",
         Event::HostMissed { .. } => "missing machine",
         Event::HostLeft { .. } => "leave",
         Event::Reopened { .. } => "retry",
+        Event::PlanReplaced(_) => "replan",
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
         }
@@ -65,7 +73,11 @@ fn word(event: &Event) -> Option<&'static str> {
 pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     match event {
         Event::Reopened { .. } => stays_shut(planner, state, event),
+        Event::BudgetChanged { change, .. } => limits::rejection(planner, state, change),
+        Event::HintGiven { path, .. } if state.is_finished() => Some(over(state).say(hints::after_the_end(path))),
+        Event::PlanReplaced(_) => crate::replan::rejection(state),
         _ if state.is_finished() => Some(over(state)),
+        Event::HintGiven { path, text, .. } => hints::rejection(planner, state, path, text),
         Event::Answered { path, answer, caller, shown, key, .. } => {
             let asking = asking(state, path);
             let caller = caller.as_deref().map(|caller| by_secret(caller, key.as_deref()));
@@ -76,6 +88,8 @@ pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<R
         }
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some(Rejection::conflict("it is paused already")),
+        Event::RunStopped { .. } if state.stopped.is_some() => Some(Rejection::conflict("it is stopped already")),
+        Event::RunResumed { .. } if state.stopped.is_none() => Some(Rejection::untimely("it is not stopped")),
         Event::ConsentRevoked { .. } if state.consent_revoked => {
             Some(Rejection::conflict("its consent is revoked already"))
         }
@@ -187,6 +201,7 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
     let output = planner.plan.step(inst.step).output.schema.as_ref();
     let answer = meant(question, answer.clone());
     let alone = approval::not_a_vote(needed(planner, state, inst, question), &answer);
+    let fits = |schema: Option<&Json>, value: &Json| misfit(path, schema?, value);
     let refused = match (question.kind, answer) {
         _ if alone.is_some() => alone,
         (_, Answer::TimedOut) => Some("only time can say that nobody answered".to_owned()),
@@ -199,14 +214,30 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
             Some(format!("there is nothing to edit; {}", takes(question)))
         }
         (QuestionKind::Question, Answer::Value { value } | Answer::Edit { value }) => {
-            against(question.schema.as_ref(), &value)
+            return fits(question.schema.as_ref(), &value);
         }
-        (QuestionKind::Question, Answer::Approve) => against(question.schema.as_ref(), &Json::Null),
+        (QuestionKind::Question, Answer::Approve) => return fits(question.schema.as_ref(), &Json::Null),
         (QuestionKind::Review, Answer::Value { value } | Answer::Edit { value })
-        | (QuestionKind::Operator, Answer::Edit { value }) => against(output, &value),
+        | (QuestionKind::Operator, Answer::Edit { value }) => return fits(output, &value),
+        (QuestionKind::Approval | QuestionKind::Consent | QuestionKind::Review, Answer::Skip) => {
+            Some(format!("only a step that cannot continue can be skipped; {}", takes(question)))
+        }
+        (QuestionKind::Question, Answer::Skip) if !planner.plan.step(inst.step).is_agent() => {
+            Some("only a step that cannot continue can be skipped; it takes a value".to_owned())
+        }
         (_, Answer::Approve | Answer::Deny { .. } | Answer::Skip) => None,
     };
-    refused.map(|why| Rejection::invalid(format!("this cannot be the answer to `{path}`: {why}")))
+    refused.map(|why| cannot_answer(path, &why))
+}
+
+fn cannot_answer(path: &StepPath, why: &str) -> Rejection {
+    Rejection::invalid(format!("this cannot be the answer to `{path}`: {why}"))
+}
+
+/// A value that does not follow the schema of the question, with each place that does not fit.
+fn misfit(path: &StepPath, schema: &Json, value: &Json) -> Option<Rejection> {
+    let why = mismatch(schema, value)?;
+    Some(cannot_answer(path, &why).with(Remedy::Follow(excerpt(schema))).at(violations(schema, value)))
 }
 
 /// A yes or no in words, where that is a choice: `yes`, `true`, `no`, `false`.
@@ -241,8 +272,12 @@ fn takes(question: &Question) -> String {
 pub(super) fn against(schema: Option<&Json>, value: &Json) -> Option<String> {
     let schema = schema?;
     let why = mismatch(schema, value)?;
-    let text: String = schema.to_string().chars().take(SCHEMA_CHARS_MAX).collect();
-    Some(format!("{why}; it must follow {text}"))
+    Some(format!("{why}; it must follow {}", excerpt(schema)))
+}
+
+/// The beginning of a schema.
+fn excerpt(schema: &Json) -> String {
+    schema.to_string().chars().take(SCHEMA_CHARS_MAX).collect()
 }
 
 /// A signal goes to who has waited the longest. One that comes early must fit somebody who may wait for it later.
@@ -256,12 +291,32 @@ fn unwanted(planner: Planner<'_>, state: &State, name: &str, data: &Json) -> Opt
     for step in &planner.plan.steps {
         match &step.form {
             Form::Wait(Wait::Event { name: text, .. }) if text.0.contains('{') => return None,
-            Form::Wait(Wait::Event { name: text, .. }) if text.0 == name => refusals.push(signal_misfit(step, data)?),
+            Form::Wait(Wait::Event { name: text, .. }) if text.0.trim() == name => {
+                refusals.push(signal_misfit(step, data)?);
+            }
             _ => {}
         }
     }
-    let why = refusals.into_iter().next();
-    why.map(|why| Rejection::invalid(format!("no step waits for such a `{name}`: {why}")))
+    match refusals.into_iter().next() {
+        Some(why) => Some(Rejection::invalid(format!("no step waits for such a `{name}`: {why}"))),
+        None => Some(unknown_signal(planner, name)),
+    }
+}
+
+/// No step of the workflow ever waits for this signal.
+fn unknown_signal(planner: Planner<'_>, name: &str) -> Rejection {
+    let mut known: Vec<String> = Vec::new();
+    for step in &planner.plan.steps {
+        if let Form::Wait(Wait::Event { name, .. }) = &step.form {
+            known.push(format!("`{}`", name.0.trim()));
+        }
+    }
+    known.sort();
+    known.dedup();
+    Rejection::not_found(format!("no step of this run waits for the signal `{name}`")).say(match known.as_slice() {
+        [] => "it waits for no signal".to_owned(),
+        known => format!("it can receive: {}", known.join(", ")),
+    })
 }
 
 /// Why a `wait` does not take what a signal carries; `None` if it does.

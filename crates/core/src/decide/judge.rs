@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Map;
 
 use super::start::{broken, mode};
-use super::{Decision, Planner, budget, degrade, gate, recovery};
+use super::{Decision, Planner, budget, degrade, gate, hints, recovery};
 use crate::Json;
 use crate::eval::{self, EvalProblem};
 use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
@@ -19,6 +19,9 @@ const LOST_MAX: u32 = 3;
 pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
+    if let Some(kept) = super::kept::end(planner, state, at) {
+        return kept;
+    }
     if let Some(Answered { kind, answer }) = inst.answered.as_deref() {
         return match kind {
             QuestionKind::Question if matches!(step.form, Form::Work(_)) => replied(planner, state, at, answer),
@@ -39,7 +42,9 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             let ended = || degrade::ended(planner, state, at);
             match recovery::compacted(state, at) {
                 Some(resent) => exhausted(planner, state, at, &too_long()).unwrap_or(resent),
-                None => succeeded(planner, state, at, ended()),
+                None => {
+                    hints::another_turn(planner, state, inst).unwrap_or_else(|| succeeded(planner, state, at, ended()))
+                }
             }
         }
     }
@@ -70,6 +75,7 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
     // A client that says it cannot do a step has tried by itself what an engine would.
     if step.is_agent() && inst.outcome.result.by.is_none() {
         return recovery::recover(planner, state, at, error)
+            .or_else(|| hints::instead_of_failing(planner, state, inst, error.class))
             .unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
     let may_retry = |retry: &&Retry| inst.tries() <= retry.max && recovery::covers(retry, error.class);
@@ -176,7 +182,7 @@ pub(super) fn left_out(planner: Planner<'_>, state: &State, at: StepNo, why: Ski
     on_from(planner, state, at, Event::StepSkipped { path, why })
 }
 
-fn left_out_for(planner: Planner<'_>, state: &State, at: StepNo, error: Option<Failure>) -> Decision {
+pub(super) fn left_out_for(planner: Planner<'_>, state: &State, at: StepNo, error: Option<Failure>) -> Decision {
     let path = state.step(at).path.clone();
     on_from(planner, state, at, over(path, End { error, ..End::plain(Ended::Skipped) }))
 }

@@ -61,7 +61,7 @@ pub(super) fn resumed(step: &Step, inst: &StepInst, now: i64, say: Option<&str>)
     scheduled(inst, action, now)
 }
 
-fn scheduled(inst: &StepInst, action: RecoveryAction, due: i64) -> Decision {
+pub(super) fn scheduled(inst: &StepInst, action: RecoveryAction, due: i64) -> Decision {
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     Decision::of([Event::RetryScheduled { path, attempt, due, recovery: Some(action) }])
 }

@@ -66,6 +66,8 @@ pub struct AgentTurn {
     pub restore: Option<u32>,
     /// The money that the run has left for it, where there is a limit.
     pub usd_left: Option<f64>,
+    /// What people told the agent and this turn carries: numbers of the step's hints, from 1.
+    pub hints: Vec<u32>,
     /// Whether it is told what was wrong with an earlier answer, and what the schema is.
     pub repairs: bool,
 }
@@ -78,12 +80,15 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
     }
     let step = planner.plan.step(inst.step);
     // A retry has asked already.
-    if let Some(when) = step.when.as_ref().filter(|_| inst.attempts == 0) {
+    if let Some(when) = step.when.as_ref().filter(|_| inst.is_untried()) {
         match eval::holds(&when.0, mode(planner, state, at), &StateScope::at(planner.plan, planner.index, state, at)) {
             Ok(true) => {}
             Ok(false) => return super::judge::left_out(planner, state, at, Skip::When),
             Err(problem) => return broken(planner, state, at, "`when` cannot be evaluated", &problem),
         }
+    }
+    if let Some(kept) = super::kept::keep(planner, state, at) {
+        return kept;
     }
     match super::consent::held(planner, state, at) {
         Held::Until(decision) => decision,
@@ -198,19 +203,21 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     let reserve = super::budget::reserve(planner, state, at);
-    let begun =
-        |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted, host: None, queued: None };
+    let begun = |hosted, hints| {
+        let path = path.clone();
+        Event::AttemptStarted { path, attempt, reserve, hosted, host: None, queued: None, hints }
+    };
     match rendered(planner, state, at, attempt) {
         // The prompt is rendered when a client claims it, so it need not be stored before.
-        Ok(_) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true)]),
+        Ok(start) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true, start.turn.hints)]),
         Ok(mut start) => {
             start.turn.usd_left = super::budget::usd_left(planner, state, at);
-            Decision { events: vec![begun(false)], start: Some(start) }
+            Decision { events: vec![begun(false, start.turn.hints.clone())], start: Some(start) }
         }
         Err(problem) => {
             let error = Failure::unusable(ErrorClass::Invalid, format!("the step cannot be rendered: {}", problem.0));
             let result = event::Result::default();
-            Decision::of([begun(false), Event::AttemptFailed { path, attempt, error, result }])
+            Decision::of([begun(false, Vec::new()), Event::AttemptFailed { path, attempt, error, result }])
         }
     }
 }
@@ -257,6 +264,43 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
         super::turn::introduce(&context, &mut params);
     }
     Ok(Start { path, attempt, step: inst.step, kind, params, env, cwd, timeout, cache_inputs, outside, turn })
+}
+
+/// What a step is given, as a hash: everything that it reads, rendered. `None` if it cannot be rendered, or if a step of its kind keeps
+/// no result.
+pub(crate) fn given_to(planner: Planner<'_>, state: &State, at: StepNo) -> Option<String> {
+    let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
+    let mode = mode(planner, state, at);
+    let scope = || StateScope::at(planner.plan, planner.index, state, at);
+    let none = IndexMap::new();
+    let unit = planner.plan.unit(state.body(inst.body).unit);
+    let mut slots = Vec::new();
+    let text = |text: &crate::plan::Text| eval::text(&text.0, mode, &scope(), &none).ok().map(Json::String);
+    let given = match &step.form {
+        Form::Work(work) => Json::Object(params(planner, state, at, work, &mut slots).ok()?),
+        Form::ForEach { items: Items::Glob(pattern), .. } => text(pattern)?,
+        Form::Approve(approve) => serde_json::json!([text(&approve.question)?, approve.choices]),
+        Form::Ask { question, answer, .. } => serde_json::json!([text(question)?, answer]),
+        Form::Wait(Wait::For(arg) | Wait::Until(arg)) => eval::arg(arg, mode, &scope()).ok()?,
+        Form::Wait(Wait::Event { name, .. }) => text(name)?,
+        _ => return None,
+    };
+    let mut env = Map::new();
+    for (name, arg) in &step.env {
+        let given = eval::given(arg, mode, &ForWork(&scope()), &none).ok()?;
+        env.insert(name.clone(), given.into_part(&PathKey::Name(name.clone()), &mut slots));
+    }
+    let cwd = step.cwd.as_ref().map(text);
+    let context = unit.context.as_ref().filter(|_| step.is_agent());
+    let context = context.map(|context| eval::text(&context.0, mode, &scope(), &unit.templates).ok());
+    let all = serde_json::json!([given, env, cwd, context, format!("{slots:?}")]);
+    Some(crate::replan::hash_of(&all))
+}
+
+/// What a step that was reached is given: see [`crate::replan::Seen`].
+pub fn given_at(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<String> {
+    given_to(planner, state, state.number(path)?)
 }
 
 fn cached(

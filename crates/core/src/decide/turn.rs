@@ -21,6 +21,8 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
     if let Some(told) = told {
         params.insert("text".to_owned(), Json::String(told));
     }
+    let hints = super::hints::carried(inst, session.is_some());
+    super::hints::add(inst, &hints, params);
     let restore = match recovery.action {
         Some(RecoveryAction::Restore { before }) => Some(before),
         _ => None,
@@ -28,7 +30,7 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
     // A turn that continues a conversation also continues with the files from before that conversation.
     let keep = step.on_interrupt == OnInterrupt::Restore && session.is_none();
     let (agent, compact) = (latest_fallback(step, recovery), recovery.action == Some(RecoveryAction::Compact));
-    AgentTurn { agent, session, compact, keep, restore, usd_left: None, repairs: repairs(recovery, step) }
+    AgentTurn { agent, session, compact, keep, restore, usd_left: None, hints, repairs: repairs(recovery, step) }
 }
 
 /// Whether the agent is told its schema with what was wrong with its answer.
@@ -55,6 +57,7 @@ fn session(state: &State, recovery: &Recovery, params: &Map<String, Json>) -> Op
             RecoveryAction::Continue
             | RecoveryAction::Repair { .. }
             | RecoveryAction::Answer { .. }
+            | RecoveryAction::Hint
             | RecoveryAction::Compact
             | RecoveryAction::Resend
             | RecoveryAction::AwaitReset,
@@ -83,6 +86,8 @@ fn told(recovery: &Recovery, resumes: bool, task: Option<&str>, step: &Step) -> 
     match recovery.action.as_ref()? {
         RecoveryAction::Continue | RecoveryAction::AwaitReset if resumes => Some(recovery::CONTINUE.to_owned()),
         RecoveryAction::Repair { say } | RecoveryAction::Answer { say } if resumes => Some(say.clone()),
+        RecoveryAction::Hint if resumes => Some(recovery::HEARD.to_owned()),
+        RecoveryAction::Hint => Some(format!("{}{}", recovery::HEARD_AGAIN, framed(task, recovery, schema))),
         // It knows nothing of the task any more.
         RecoveryAction::Repair { say } | RecoveryAction::Answer { say } => {
             Some(format!("{}\n\n{say}", framed(task, recovery, schema)))

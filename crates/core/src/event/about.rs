@@ -43,12 +43,14 @@ impl Event {
             | Self::QuestionAsked { path, .. }
             | Self::Answered { path, .. }
             | Self::Approved { path, .. }
+            | Self::HintGiven { path, .. }
             | Self::Consented { path, .. }
             | Self::WaitStarted { path, .. }
             | Self::StepEnded { path, .. }
             | Self::Routed { path, .. }
             | Self::Rewound { path, .. }
             | Self::UnitStopped { path, .. }
+            | Self::ResultKept { path, .. }
             | Self::LimitReached { path: Some(path), .. } => EventSubject::Step(path),
             Self::TimerFired { timer } => timer.path().map_or(EventSubject::Run, EventSubject::Step),
             Self::RunStarted(_)
@@ -56,6 +58,7 @@ impl Event {
             | Self::HostMissed { .. }
             | Self::HostSeen { .. }
             | Self::HostLeft { .. }
+            | Self::BudgetChanged { .. }
             | Self::ConsentRevoked { .. }
             | Self::Signalled { .. }
             | Self::LimitReached { path: None, .. }
@@ -64,7 +67,10 @@ impl Event {
             | Self::CancelRequested { .. }
             | Self::Paused { .. }
             | Self::Unpaused { .. }
+            | Self::RunStopped { .. }
+            | Self::RunResumed { .. }
             | Self::Reopened { .. }
+            | Self::PlanReplaced(_)
             | Self::RunFinished { .. }
             | Self::OnFailureStarted { .. }
             | Self::Imported { .. }

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::context::{RunContext, RunTrigger};
+use super::replace::RunSource;
 use crate::Json;
 use crate::approval::Approvals;
 use crate::consent::Terms;
@@ -45,6 +46,9 @@ pub struct RunStarted {
     /// Who makes the turns of its agents.
     #[serde(default, skip_serializing_if = "Driver::is_engine")]
     pub driver: Driver,
+    /// The text that its plan was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Box<RunSource>>,
 }
 
 /// Who makes the turns of a run's agents.

@@ -45,6 +45,9 @@ pub struct Step {
     /// The name shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The id that it had in an earlier version of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<StepId>,
     /// The body that contains it.
     pub body: BodyIx,
     /// The action.
@@ -142,12 +145,32 @@ impl Step {
         matches!(&self.form, Form::Work(work) if work.kind == WorkKind::Prompt)
     }
 
+    /// Whether an agent does it that may edit files.
+    pub fn edits(&self) -> bool {
+        let Form::Work(work) = &self.form else { return false };
+        let agent = work.params.get("agent");
+        let sandbox = match agent {
+            Some(Arg::Json(agent)) => agent.get("sandbox").and_then(Json::as_str),
+            Some(Arg::Map(agent)) => agent.get("sandbox").and_then(Arg::as_json).and_then(Json::as_str),
+            _ => None,
+        };
+        self.is_agent() && sandbox != Some("read-only")
+    }
+
     /// The persona or agent that it names, if any.
     pub fn named_agent(&self) -> Option<String> {
         let Form::Work(work) = &self.form else { return None };
         let agent = work.params.get("agent")?.as_json()?;
         let key = |key: &str| agent.get(key).and_then(Json::as_str);
         key("persona").or_else(|| key("backend")).map(str::to_owned)
+    }
+
+    /// The role of its agent, and the file of the project that plays it.
+    pub fn role(&self) -> Option<(String, Option<String>)> {
+        let Form::Work(work) = &self.form else { return None };
+        let agent = work.params.get("agent")?.as_json()?;
+        let key = |key: &str| agent.get(key).and_then(Json::as_str).map(str::to_owned);
+        Some((key("role")?, key("played_by")))
     }
 
     /// The kind of its work.

@@ -10,6 +10,14 @@ pub(crate) const CONTINUE: &str = "You were interrupted before you had finished.
 pub(crate) const EMPTY: &str = "Your last answer was empty. Finish the task if it is not finished, and give the answer as \
      it was asked for.";
 
+/// After what a person said, to one that had finished its turn.
+pub(crate) const HEARD: &str = "You had answered before the message below reached you. Take it into account, change what has to \
+     change, and give your whole answer again, as it was asked for.";
+
+/// Before the task, to one that has finished it without hearing what a person said, in a conversation that cannot continue.
+pub(crate) const HEARD_AGAIN: &str = "This task was done once before. What was changed is still in the workspace: look at it \
+     first, and keep what is right. A message from a person follows the task.\n\n";
+
 /// Before the task, to one that takes over from another.
 pub(crate) const TAKE_OVER: &str = "Another agent has begun this task and could not finish it. Its changes are still in \
      the workspace: look at them first, and keep what is right.\n\n";
@@ -34,6 +42,12 @@ pub(crate) fn fix_up(why: &str, answer: &str, schema: Option<&Json>) -> String {
 /// To one that asked something.
 pub(crate) fn answered(answer: &str) -> String {
     format!("The answer to your question: {answer}\n\nGo on with the task.")
+}
+
+/// What a person said, marked as theirs.
+pub(crate) fn told_by(by: Option<&str>, text: &str) -> String {
+    let by = by.map_or_else(String::new, |by| format!(" ({by})"));
+    format!("Message from a person who watches this work{by}:\n\n{}", text.trim())
 }
 
 /// A task put in another way: whole at first, then shorter and shorter.

@@ -133,6 +133,8 @@ pub struct Armed {
     pub by: Option<String>,
     /// The time of its creation.
     pub created_at: i64,
+    /// The time of its last change: it fires at later times only.
+    pub armed_at: i64,
     /// Its deliveries, oldest first.
     pub deliveries: Vec<(i64, Delivery)>,
     /// The last scheduled time for which it started a run.
@@ -270,11 +272,13 @@ impl Registry {
             trigger: set.clone(),
             by: None,
             created_at: at,
+            armed_at: at,
             deliveries: Vec::new(),
             last: None,
         });
         armed.trigger = set.clone();
         armed.by = by.cloned();
+        armed.armed_at = at;
     }
 
     fn delivered(&mut self, at: i64, delivery: &Delivery) {

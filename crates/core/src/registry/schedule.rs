@@ -83,7 +83,7 @@ impl Times {
     }
 }
 
-fn zone(name: &str) -> Option<TimeZone> {
+pub(crate) fn zone(name: &str) -> Option<TimeZone> {
     if name.eq_ignore_ascii_case("utc") {
         return Some(TimeZone::UTC);
     }
@@ -134,7 +134,8 @@ impl Registry {
             let missed = armed.last.map(|last| times.missed(last, now)).unwrap_or_default();
             due.extend(missed.into_iter().map(|minute| made(minute, true)));
             let minute = floor(now);
-            if times.has(minute) {
+            // What `next` showed when the trigger was added is what fires.
+            if minute > armed.armed_at && times.has(minute) {
                 due.push(made(minute, false));
             }
         }

@@ -111,6 +111,7 @@ fn trigger(name: &str, kind: TriggerDefinition) -> Trigger {
         name: name.to_owned(),
         enabled: true,
         workflow: Some("deploy".to_owned()),
+        task: None,
         kind,
         mapping: indexmap::IndexMap::new(),
     }

@@ -18,6 +18,9 @@ pub struct Trigger {
     /// The workflow that it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
+    /// The task of its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
     /// When it fires.
     #[serde(flatten)]
     pub kind: TriggerDefinition,

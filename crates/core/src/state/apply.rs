@@ -3,7 +3,7 @@
 //! **Invariant:** an event that does not fit changes nothing. Every change of a phase goes through
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works cannot disagree with it.
 
-use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
+use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo, Stop};
 use crate::approval::Approval;
 use crate::event::{self, Answer, Ended, Envelope, Event, OnHostLost, QuestionKind, Usage};
 use crate::id::StepId;
@@ -13,6 +13,9 @@ use crate::path::StepPath;
 use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
 use crate::recovery::RecoveryAction;
 use crate::task::TimerId;
+
+/// How the event of a pause at a limit of the run begins to say so.
+pub(crate) const PAUSED_AT: &str = "limit: ";
 
 /// An event that cannot follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +66,9 @@ impl State {
             }
             Event::OnFailureStarted { .. } | Event::OnFailureEnded { .. } => Ok(()),
             Event::Reopened { .. } if self.finished.is_none() => refused("the run is not over"),
-            Event::Reopened { .. } => Ok(()),
+            Event::Reopened { .. } | Event::PlanReplaced(_) => Ok(()),
+            // The limit is raised first, and then the run starts again.
+            Event::BudgetChanged { .. } => Ok(()),
             _ if self.finished.is_some() => refused("the run is over"),
             _ => Ok(()),
         }
@@ -83,10 +88,11 @@ impl Apply<'_> {
                 self.state.started = Some(started.clone());
                 self.state.started_at = self.state.now;
                 self.state.placement.host = self.state.home().map(str::to_owned);
-                self.open_body(self.plan.main().body, None, 0);
+                self.open_body(self.plan.main().body, None, 0, None);
             }
-            Event::AttemptStarted { path, attempt, reserve, hosted, host, queued } => {
+            Event::AttemptStarted { path, attempt, reserve, hosted, host, queued, hints } => {
                 self.attempt_started(path, *attempt, *reserve, *hosted)?;
+                self.carries(path, hints);
                 self.state.tried += 1;
                 self.placed(path, host.as_deref(), queued.as_deref());
             }
@@ -171,7 +177,10 @@ impl Apply<'_> {
             Event::Answered { path, answer, by, .. } if self.asks_about_machine(path) => {
                 self.machine_answered(path, answer, by.as_deref());
             }
-            Event::Answered { path, answer, comment, .. } => self.answered(path, answer, comment.as_deref())?,
+            Event::Answered { path, answer, comment, by, .. } => {
+                self.answered(path, answer, comment.as_deref())?;
+                self.commented(path, comment.as_deref(), by.as_deref());
+            }
             Event::Approved { path, by, caller, comment, .. } => {
                 self.approved(path, by.as_deref(), caller.as_deref(), comment.as_deref())?;
             }
@@ -192,14 +201,25 @@ impl Apply<'_> {
             Event::LimitReached { limit, path } => self.limit_reached(limit, path.as_ref())?,
             Event::UnitStopped { path, why } => self.unit_stopped(path, why)?,
             Event::Refused { .. } | Event::Consented { .. } | Event::Imported { .. } => {}
+            Event::HintGiven { path, text, by } => self.hint_given(path, text, by.as_deref())?,
+            Event::BudgetChanged { change, .. } => self.budget_changed(change),
             Event::ConsentRevoked { .. } => self.state.consent_revoked = true,
             Event::CancelRequested { .. } => self.state.cancelling = true,
-            Event::Paused { .. } => self.state.paused = true,
+            Event::Paused { by } => {
+                self.state.paused = true;
+                let limit = by.as_deref().and_then(|by| by.strip_prefix(PAUSED_AT));
+                self.state.paused_at = limit.map(str::to_owned);
+            }
             Event::Unpaused { .. } => {
-                self.state.paused = false;
+                (self.state.paused, self.state.paused_at) = (false, None);
                 self.state.placement.lost.take_if(|missed| missed.then == OnHostLost::Pause);
             }
+            Event::RunStopped { by } => self.run_stopped(by.as_deref()),
+            Event::RunResumed { .. } => self.state.stopped = None,
             Event::Reopened { from, .. } => self.reopen(from.as_ref())?,
+            Event::PlanReplaced(replaced) => self.plan_replaced(replaced)?,
+            Event::ResultKept { path, unfinished: true, .. } => self.conversation_kept(path)?,
+            Event::ResultKept { path, .. } => self.result_kept(path)?,
             Event::RunFinished { outcome, message, outputs } => {
                 let at = self.state.now;
                 self.state.finished =
@@ -209,6 +229,13 @@ impl Apply<'_> {
             Event::OnFailureEnded { attempt, .. } => self.on_failure_ended(*attempt)?,
         }
         Ok(())
+    }
+
+    /// Attempts that wait for a worker are taken back: a worker must not start them.
+    fn run_stopped(&mut self, by: Option<&str>) {
+        self.state.stopped = Some(Stop { by: by.map(str::to_owned), at: self.state.now });
+        let queued: Vec<StepNo> = self.state.agenda.queued.iter().copied().collect();
+        queued.into_iter().for_each(|at| self.offer_again(at));
     }
 
     /// One that is begun while another is open takes its place: nobody makes that one any more.
@@ -292,6 +319,7 @@ impl Apply<'_> {
             return Err(Error(format!("attempt {attempt} of `{path}` cannot follow attempt {}", step.attempts)));
         }
         self.enter(at, Phase::begun(reserve, hosted));
+        self.freshened(at);
         let step = self.state.step_mut(at);
         step.attempts = attempt;
         step.started_at = Some(now);
@@ -316,6 +344,7 @@ impl Apply<'_> {
         };
         self.submitted(result.by.as_deref());
         let step = self.state.step_mut(at);
+        step.heard(result, error);
         step.outcome.result = result.clone();
         step.outcome.error = error.cloned();
         step.lost += u32::from(error.is_some_and(|error| error.class == ErrorClass::Lost));
@@ -430,6 +459,7 @@ impl Apply<'_> {
         let at = self.undecided(path)?;
         let asked_at = question.asked_at;
         self.enter(at, Phase::Question(Box::new(question)));
+        self.freshened(at);
         let step = self.state.step_mut(at);
         step.started_at.get_or_insert(asked_at);
         (step.answered, step.outcome.comment) = (None, None);
@@ -478,6 +508,7 @@ impl Apply<'_> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         self.enter(at, Phase::Waiting { due, signal: signal.map(str::to_owned) });
+        self.freshened(at);
         if due.is_none_or(|due| due > now) {
             self.worked(at);
         }
@@ -556,7 +587,8 @@ impl Apply<'_> {
             self.again(self.state.step(at).body, path);
         }
         self.enter(at, Phase::Inside);
-        let child = self.open_body(body, Some(at), index);
+        let from = self.earlier_body(at, body, index);
+        let child = self.open_body(body, Some(at), index, from);
         if let Some(before) = before {
             self.state.body_mut(child).names = self.state.body(before).names.clone();
         }
@@ -569,14 +601,24 @@ impl Apply<'_> {
         Ok(())
     }
 
-    pub(super) fn open_body(&mut self, body: BodyIx, owner: Option<StepNo>, index: u32) -> BodyNo {
+    pub(super) fn open_body(
+        &mut self,
+        body: BodyIx,
+        owner: Option<StepNo>,
+        index: u32,
+        from: Option<BodyNo>,
+    ) -> BodyNo {
         let plan_body = self.plan.body(body);
         let slots = plan_body
             .steps
             .iter()
             .map(|step| Slot { pending: number(self.plan.step(*step).deps.len()), ..Slot::default() });
         let at = BodyNo(number(self.state.bodies.len()));
-        let account = self.account_for(body);
+        let mut account = self.account_for(body);
+        if let (Some(account), Some(before)) = (&mut account, self.earlier_account(from)) {
+            *account = before;
+        }
+        let after = owner.is_some_and(|owner| self.opens_after(owner));
         if account.is_some() {
             self.state.agenda.limited.insert(at);
         }
@@ -593,6 +635,9 @@ impl Apply<'_> {
             ended: false,
             account,
             idle_rounds: 0,
+            from,
+            after,
+            fresh: false,
         });
         match plan_body.order {
             Order::Machine { start } => drop(self.reach(at, start)),
@@ -630,6 +675,9 @@ impl Apply<'_> {
             slot.current = Some(spare);
             let inst = self.state.step_mut(spare);
             *inst = StepInst::new(step, inst.path.clone(), body, now);
+            self.takes_early_hints(spare);
+            let visits = self.state.body(body).slots[position].visits;
+            self.with_origin(spare, visits);
             return spare;
         }
         let at = StepNo(number(self.state.steps.len()));
@@ -647,6 +695,8 @@ impl Apply<'_> {
         }
         self.state.by_path.insert(path.to_string(), at);
         self.state.steps.push(StepInst::new(step, path, body, now));
+        self.takes_early_hints(at);
+        self.with_origin(at, visits);
         at
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::apply::{Apply, Error};
 use super::{BodyNo, Phase, State, StepInst, StepNo};
-use crate::event::Usage;
+use crate::event::{BudgetChange, Usage};
 use crate::path::StepPath;
 use crate::plan::{Degrade, Limits, OnExceed, Outcome, Plan};
 use crate::task::TimerId;
@@ -116,9 +116,14 @@ impl State {
 
     /// A run, or a sub-workflow that has limits, by its outermost body.
     pub(crate) fn payer<'a>(&'a self, plan: &'a Plan, body: BodyNo) -> Payer<'a> {
-        let limits = &plan.unit(self.body(body).unit).limits;
+        let limits = if body == BodyNo(0) { self.limits(plan) } else { &plan.unit(self.body(body).unit).limits };
         let account = self.body(body).account.as_deref().unwrap_or(&self.account);
         Payer { body, limits, account, state: self }
+    }
+
+    /// The limits of the run: of its workflow, or what a person made of them.
+    pub(crate) fn limits<'a>(&'a self, plan: &'a Plan) -> &'a Limits {
+        self.limits.as_deref().unwrap_or(&plan.main().limits)
     }
 
     /// How the output of a step that is about to end is shortened; `None` if it stays as it is.
@@ -192,6 +197,12 @@ impl Apply<'_> {
         (is_outermost && self.plan.unit(unit).limits != Limits::default()).then(Box::default)
     }
 
+    /// What a sub-workflow had used under the plan before.
+    pub(super) fn earlier_account(&self, from: Option<BodyNo>) -> Option<Box<Account>> {
+        let before = self.state.earlier.as_deref()?.bodies[from?.at()].account.clone()?;
+        Some(Box::new(Account { visits_most: 0, deadline_passed: false, ..*before }))
+    }
+
     /// Counts something for the run, and for every sub-workflow around a body that has limits.
     pub(super) fn for_accounts(&mut self, body: BodyNo, count: impl Fn(&mut Account)) {
         count(&mut self.state.account);
@@ -237,6 +248,9 @@ impl Apply<'_> {
 
     /// A step is over: what it has cost is let through, or is too much.
     pub(super) fn charge_excess(&mut self, at: StepNo) {
+        if self.state.step(at).is_kept() {
+            return;
+        }
         let payers = self.state.exceeded_by(self.plan, at);
         let counted: Vec<(BodyNo, bool)> = payers.iter().map(|payer| (payer.body, payer.has_room())).collect();
         for (body, lets_through) in counted {
@@ -257,6 +271,26 @@ impl Apply<'_> {
             account.limits_reached.push(limit.to_owned());
         }
         Ok(())
+    }
+
+    /// A person changed limits of the run: they hold again, and a run that was paused at one of them continues.
+    pub(super) fn budget_changed(&mut self, change: &BudgetChange) {
+        let mut limits = self.state.limits(self.plan).clone();
+        let before = limits.clone();
+        limits.usd = change.usd.map_or(before.usd, |amount| amount.after(before.usd));
+        limits.tokens = change.tokens.map_or(before.tokens, |amount| amount.after(before.tokens));
+        limits.steps = change.steps.map_or(before.steps, |amount| amount.after(before.steps));
+        limits.duration_ms = change.duration_ms.map_or(before.duration_ms, |amount| amount.after(before.duration_ms));
+        let names = change.names();
+        let is_changed = |limit: &String| names.contains(&limit.as_str());
+        let account = &mut self.state.account;
+        account.limits_reached.retain(|limit| !is_changed(limit));
+        account.deadline_passed &= change.duration_ms.is_none();
+        account.over_budget &= change.usd.is_none() && change.tokens.is_none();
+        self.state.limits = Some(Box::new(limits));
+        if self.state.paused_at.take_if(|limit| is_changed(limit)).is_some() {
+            self.state.paused = false;
+        }
     }
 
     /// A sub-workflow is ended from outside: what is under way in it is given up.

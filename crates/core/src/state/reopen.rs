@@ -24,6 +24,8 @@ impl Apply<'_> {
         self.state.on_failure.open = false;
         self.stop_spinning();
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
+        self.state.stopped = None;
+        self.state.paused_at = None;
         self.resume_stopped();
         if let Some(at) = from {
             // Before anything is revived: a container that failed would start over as another visit.
@@ -104,11 +106,13 @@ impl Apply<'_> {
         match self.plan.body(self.state.body(body).body).order {
             Order::Machine { .. } => {
                 self.abandon_body(body);
+                self.supersede_since(body, at);
                 self.state.body_mut(body).failed = false;
                 self.reach(body, step);
             }
             Order::Graph => {
                 let set = self.downstream(step);
+                self.supersede(body, &set);
                 self.forget(body, &set);
                 if self.state.body(body).slots[self.index.position(step)].pending == 0 {
                     self.reach(body, step);
@@ -129,14 +133,29 @@ impl Apply<'_> {
             Order::Machine { .. } => {
                 let current: Vec<StepNo> = self.state.body(body).slots.iter().filter_map(|slot| slot.current).collect();
                 current.into_iter().filter(|other| *other != owner).for_each(|other| self.abandon(other));
+                self.supersede_since(body, StepNo(owner.0 + 1));
                 self.state.step_mut(owner).outcome.chosen = None;
             }
             Order::Graph => {
                 let mut set = self.downstream(step);
                 set.remove(&step);
+                self.supersede(body, &set);
                 self.forget(body, &set);
             }
         }
+    }
+
+    /// The results that steps of a graph have now do not count any more.
+    fn supersede(&mut self, body: BodyNo, set: &HashSet<StepIx>) {
+        let current = |step: &StepIx| self.state.body(body).slots[self.index.position(*step)].current;
+        let current: Vec<StepNo> = set.iter().filter_map(current).collect();
+        current.into_iter().for_each(|at| self.state.step_mut(at).origin.superseded = true);
+    }
+
+    /// What a state machine did from a visit on does not count any more.
+    fn supersede_since(&mut self, body: BodyNo, since: StepNo) {
+        let later = self.state.steps.iter_mut().skip(since.at()).filter(|step| step.body == body);
+        later.for_each(|step| step.origin.superseded = true);
     }
 
     /// A body that was over is running again, and so is everything around it.
@@ -212,6 +231,7 @@ impl Apply<'_> {
         if broken.is_empty() && !children.is_empty() {
             let (step, body) = (self.state.step(at).step, self.state.step(at).body);
             self.abandon(at);
+            self.state.step_mut(at).origin.superseded = true;
             self.reach(body, step);
             return;
         }

@@ -103,7 +103,9 @@ impl Apply<'_> {
         let now = self.state.now;
         self.state.succeeded += u64::from(ended == Ended::Succeeded);
         let step = self.state.step_mut(at);
-        (step.outcome.ended, step.outcome.ok, step.outcome.ended_at) = (Some(ended), ok, Some(now));
+        // What is kept ended when it ended.
+        let ended_at = step.outcome.ended_at.filter(|_| step.origin.kept).unwrap_or(now);
+        (step.outcome.ended, step.outcome.ok, step.outcome.ended_at) = (Some(ended), ok, Some(ended_at));
     }
 
     /// A step that its body does not count on any more.

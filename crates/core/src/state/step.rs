@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answered, BodyNo, HostedLease, Phase, Question};
+use super::{Answered, BodyNo, Hints, HostedLease, Phase, Question, StepNo};
 use crate::Json;
 use crate::event::{self, Answer, Ended, Failure, Skip, Usage};
 use crate::id::StepId;
@@ -44,9 +44,31 @@ pub struct StepInst {
     pub(crate) container: Container,
     /// How its agent recovered from failures.
     pub recovery: Option<Box<Recovery>>,
+    /// What people told its agent.
+    #[serde(default)]
+    pub hints: Option<Box<Hints>>,
+    /// What it has to do with an earlier plan of the run.
+    pub(crate) origin: StepOrigin,
     /// Tools that its agents called and may not use, each once.
     #[serde(default)]
     pub denied: Vec<String>,
+}
+
+/// What a step has to do with an earlier plan of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct StepOrigin {
+    /// The step under the plan before that it comes from.
+    pub(crate) from: Option<StepNo>,
+    /// Attempts that were made under plans before.
+    pub(crate) before: u32,
+    /// Whether it keeps the result that it had.
+    pub(crate) kept: bool,
+    /// Whether it did work under this plan.
+    pub(crate) fresh: bool,
+    /// Whether it was reached after such work.
+    pub(crate) after: bool,
+    /// Whether a person had it started over, so that its result does not count.
+    pub(crate) superseded: bool,
 }
 
 /// How many denied tools a step remembers; the journal has the rest.
@@ -113,6 +135,8 @@ impl StepInst {
             outcome: StepOutcome::default(),
             container: Container::default(),
             recovery: None,
+            hints: None,
+            origin: StepOrigin::default(),
             denied: Vec::new(),
         }
     }
@@ -129,6 +153,16 @@ impl StepInst {
         matches!(self.outcome.skipped, Some(Skip::Route | Skip::Denied))
     }
 
+    /// Whether no attempt was made under the plan that the run has.
+    pub(crate) fn is_untried(&self) -> bool {
+        self.attempts == self.origin.before
+    }
+
+    /// Whether it keeps a result from a plan before.
+    pub fn is_kept(&self) -> bool {
+        self.origin.kept
+    }
+
     /// What it asks a person now. A step that waits for a worker can ask about the machine that it waits for.
     pub fn asks(&self) -> Option<&Question> {
         self.phase.question()
@@ -137,6 +171,11 @@ impl StepInst {
     /// What was last answered to it.
     pub fn last_answer(&self) -> Option<&Answer> {
         self.answered.as_deref().map(|answered| &answered.answer)
+    }
+
+    /// The items of a `for_each`, once they are known.
+    pub fn items(&self) -> &[Json] {
+        &self.container.items
     }
 
     /// The lease of the client that has taken its attempt.

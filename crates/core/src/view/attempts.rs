@@ -55,7 +55,15 @@ pub struct Attempt {
 /// The attempts of a step, oldest first.
 pub fn attempts(history: &[Envelope], path: &StepPath) -> Vec<Attempt> {
     let mut fold = Fold { path, attempts: Vec::new(), recovery: None };
-    history.iter().for_each(|envelope| fold.event(envelope));
+    for (at, envelope) in history.iter().enumerate() {
+        match &envelope.event {
+            // It keeps what another address had made.
+            Event::ResultKept { path: kept, was: Some(was), .. } if kept == path => {
+                fold.attempts = attempts(&history[..at], was);
+            }
+            _ => fold.event(envelope),
+        }
+    }
     fold.attempts
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::event::Usage;
 use crate::path::StepPath;
-use crate::plan::Plan;
+use crate::plan::{Limits, Plan};
 use crate::state::State;
 
 /// The cost of a run.
@@ -38,9 +38,14 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The limits in the workflow of a run.
+    /// The limits in a workflow.
     pub(super) fn of(plan: &Plan) -> Self {
-        let limits = &plan.main().limits;
+        Self::from(&plan.main().limits)
+    }
+}
+
+impl From<&Limits> for Limit {
+    fn from(limits: &Limits) -> Self {
         Self { usd: limits.usd, tokens: limits.tokens }
     }
 }
@@ -66,6 +71,6 @@ pub fn cost(plan: &Plan, state: &State) -> Cost {
         agents: state.costs.by_agent.clone(),
         set_aside,
         assumed,
-        limit: Limit::of(plan),
+        limit: Limit::from(state.limits(plan)),
     }
 }

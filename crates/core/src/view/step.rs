@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{awaited, status};
+use super::{awaited, label, status};
 use crate::Json;
 use crate::event::{Failure, Skip, Usage};
 use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::recovery::RecoveryAction;
-use crate::state::{BodyNo, Phase, State, StepInst, StepNo};
+use crate::state::{BodyNo, Hint, Phase, State, StepInst, StepNo};
 use crate::status::{Awaited, StepStatus};
 
 /// How many characters of an output are shown.
@@ -25,6 +25,9 @@ pub struct StepView {
     /// The name that people see instead of the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The item of the `for_each` that the step belongs to, as people recognise it: a file, a title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
     /// The word that a workflow file uses: `run`, `for_each`, …
     pub kind: String,
     /// The status, in one word.
@@ -68,6 +71,9 @@ pub struct StepView {
     /// How its agent continues after a failure, in words.
     #[serde(rename = "rung", skip_serializing_if = "Option::is_none")]
     pub recovery: Option<String>,
+    /// What people told its agent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<ToldHint>,
     /// The number of items of a `for_each`, once it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<usize>,
@@ -86,6 +92,20 @@ pub struct AtWork {
     pub session: Option<String>,
     /// The time at which it started.
     pub since: i64,
+}
+
+/// Something that a person told the agent of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ToldHint {
+    /// What they said.
+    pub text: String,
+    /// Who said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// When they said it.
+    pub at: i64,
+    /// Whether a turn of the agent has it.
+    pub heard: bool,
 }
 
 /// The steps of a run at a given time.
@@ -147,6 +167,7 @@ impl Fold<'_> {
         StepView {
             path: inst.path.clone(),
             name: plan.name.clone(),
+            item: self.item(inst),
             kind: plan.form.word().to_owned(),
             status: status(self.state, inst),
             waiting_for: awaited(inst).filter(|_| !self.state.is_finished()),
@@ -163,9 +184,33 @@ impl Fold<'_> {
             denied: inst.denied.clone(),
             agent: self.at_work(inst),
             recovery: self.recovery(inst),
+            hints: self.hints(inst),
             items: (!inst.container.items.is_empty()).then_some(inst.container.items.len()),
             steps: Vec::new(),
         }
+    }
+
+    /// The item that the body of a step is about.
+    fn item(&self, inst: &StepInst) -> Option<String> {
+        let body = self.state.body(inst.body);
+        let items = &self.state.step(body.owner?).container.items;
+        label(items.get(body.index as usize)?)
+    }
+
+    fn hints(&self, inst: &StepInst) -> Vec<ToldHint> {
+        let early = self.state.early_hints.iter().filter(|(path, _)| *path == inst.path);
+        let early = early.map(|(_, hint)| (hint, false));
+        let told = inst
+            .hints
+            .iter()
+            .flat_map(|hints| hints.all.iter().zip(1..).map(|(hint, number)| (hint, hints.is_heard(number))));
+        let shown = |(hint, heard): (&Hint, bool)| ToldHint {
+            text: hint.text.clone(),
+            by: hint.by.clone(),
+            at: hint.at,
+            heard,
+        };
+        told.chain(early).map(shown).collect()
     }
 
     fn at_work(&self, inst: &StepInst) -> Option<AtWork> {

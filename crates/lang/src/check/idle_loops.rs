@@ -35,7 +35,11 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 /// The nodes of one loop without any work; empty if there is no such loop.
 fn idle_cycle(model: &Model<'_>, body: &Body<'_>) -> Vec<StepIx> {
     let only_leads = |step: &&StepIx| matches!(model.step(**step).action, Action::Decide);
-    let mut left: HashSet<StepIx> = body.steps.iter().filter(only_leads).copied().collect();
+    cycle_among(model, body, body.steps.iter().filter(only_leads).copied().collect())
+}
+
+/// The nodes of one loop among some nodes of a state machine; empty if there is none.
+pub(super) fn cycle_among(model: &Model<'_>, body: &Body<'_>, mut left: HashSet<StepIx>) -> Vec<StepIx> {
     let onward =
         |step: StepIx, left: &HashSet<StepIx>| successors(model, step).into_iter().find(|to| left.contains(to));
     // A node that reaches no other of them is not in a loop.

@@ -1,4 +1,4 @@
-//! LH0307, LH0308, LH0310, LH0316, LH0317: fields that do not exist, values of the wrong type, comparisons that are
+//! LH0307, LH0308, LH0310, LH0316, LH0317, LH0321: fields that do not exist, values of the wrong type, comparisons that are
 //! never true, unknown filters and functions, and text compared with a boolean or a number.
 
 use longhaul_core::types::Type;
@@ -48,6 +48,18 @@ fn diagnostic(finding: &ExprFinding, span: Span) -> Option<Diagnostic> {
                 .did_you_mean(field, known.iter().map(String::as_str), |known| {
                     (!known.is_empty()).then(|| format!("it has: {}", known.join(", ")))
                 })
+        }
+        FindingKind::MayBeItemError { on, field } if field == "error" => {
+            Diagnostic::error("LH0321", span, format!("`{on}` may be a result without `error`"))
+                .label("only a failed item has it")
+                .help(format!("test first: `{on}.error is defined`"))
+        }
+        FindingKind::MayBeItemError { on, field } => {
+            Diagnostic::error("LH0321", span, format!("`{on}` may be a failed item without `{field}`"))
+                .label("`on_item_error: collect` puts an error in the place of a failed item")
+                .help(format!(
+                    "test first: `{on}.error is undefined`; or `selectattr('error', 'undefined')` for the list"
+                ))
         }
         FindingKind::NotIterable { what, found } => {
             Diagnostic::error("LH0308", span, format!("`{what}` is not a list: it is {found}"))

@@ -102,6 +102,9 @@ impl<'t> Walker<'t, '_> {
         }
         for (at, link) in chain.links.iter().enumerate() {
             let forgiven = soft && at + 1 == chain.links.len() || self.is_known(&chain, at + 1);
+            if !forgiven && found.may_be_item_error() {
+                self.item_error(&chain, at);
+            }
             found = match self.step(&found, &link.key) {
                 Ok(found) => found,
                 Err(known) => {
@@ -139,6 +142,17 @@ impl<'t> Walker<'t, '_> {
             ChainLink::Index | ChainLink::Dynamic if lists => Ok(value.item().unwrap_or_default()),
             ChainLink::Index | ChainLink::Dynamic => Ok(Type::Any),
         }
+    }
+
+    /// Reports a field of an item that may be an error, unless a condition tells the two apart.
+    fn item_error(&mut self, chain: &Chain<'_, 't>, at: usize) {
+        let Some(Link { key: ChainLink::Field(field, range), .. }) = chain.links.get(at) else { return };
+        if field != "error" && self.is_result(chain, at) {
+            return;
+        }
+        let on = self.text.get(chain.range(at)).unwrap_or_default().to_owned();
+        let kind = FindingKind::MayBeItemError { on, field: field.clone() };
+        self.found.findings.push(ExprFinding { range: range.clone(), kind });
     }
 
     fn unknown_field(&mut self, chain: &Chain<'_, 't>, at: usize, known: Vec<String>) {

@@ -53,6 +53,9 @@ impl<'t> Walker<'t, '_> {
             Expr::Test(test) if (test.name == "defined") == holds && matches!(test.name, "defined" | "undefined") => {
                 self.fact(&test.expr)
             }
+            Expr::Test(test) if (test.name == "undefined") == holds && matches!(test.name, "defined" | "undefined") => {
+                self.absence(&test.expr)
+            }
             Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => self.facts(&op.expr, !holds),
             Expr::BinOp(op) if matches!((op.op, holds), (BinOpKind::ScAnd, true) | (BinOpKind::ScOr, false)) => {
                 let mut facts = self.facts(&op.left, holds);
@@ -69,6 +72,25 @@ impl<'t> Walker<'t, '_> {
 
     fn fact(&self, expr: &Expr<'t>) -> Vec<Fact> {
         Fact::of(&Chain::of(self.text, expr)).into_iter().collect()
+    }
+
+    /// That a field is not there.
+    fn absence(&self, expr: &Expr<'t>) -> Vec<Fact> {
+        let mut facts = self.fact(expr);
+        facts.retain(|fact| fact.0.len() > 1);
+        for last in facts.iter_mut().filter_map(|fact| fact.0.last_mut()) {
+            *last = last.replacen('.', "!", 1);
+        }
+        facts
+    }
+
+    /// Whether a condition around the chain says that its first `links` links are no failed item: another field is there, or
+    /// `error` is not.
+    pub(super) fn is_result(&self, chain: &Chain<'_, 't>, links: usize) -> bool {
+        let read = Fact::of(chain).map(|read| read.0).unwrap_or_default();
+        let Some(item) = read.get(..=links) else { return false };
+        let tells = |next: &String| next != ".error" && (next.starts_with('.') || next == "!error");
+        self.facts.iter().any(|fact| fact.0.starts_with(item) && fact.0.get(links + 1).is_some_and(tells))
     }
 
     /// Walks with additional facts, and removes them again.

@@ -33,7 +33,30 @@ impl<'t> Walker<'t, '_> {
             self.check_operand(filter.name, expr, &operand);
         }
         cost::check_filter(self, filter);
-        if softens { with_default(operand, default_type(&filter.args)) } else { result(filter.name, operand) }
+        if filter.name == "map" {
+            self.check_map(filter, &operand);
+        }
+        match filter.name {
+            _ if softens => with_default(operand, default_type(&filter.args)),
+            "selectattr" | "rejectattr" if keeps_results(filter) => result(filter.name, operand).without_item_errors(),
+            _ => result(filter.name, operand),
+        }
+    }
+
+    /// `map(attribute='x')` reads a field of every item.
+    fn check_map(&mut self, filter: &Spanned<Filter<'t>>, operand: &Type) {
+        let has_default = filter.args.iter().any(|arg| matches!(arg, CallArg::Kwarg("default", _)));
+        let field = filter.args.iter().find_map(|arg| match arg {
+            CallArg::Kwarg("attribute", Expr::Const(constant)) => Some((constant.value.as_str()?, constant.span())),
+            _ => None,
+        });
+        let Some((field, span)) = field.filter(|_| !has_default) else { return };
+        if operand.item().is_some_and(|item| item.may_be_item_error()) {
+            let field = field.split('.').next().unwrap_or_default().to_owned();
+            let on = filter.expr.as_ref().map(|expr| written(self.text, expr)).unwrap_or_default();
+            let kind = FindingKind::MayBeItemError { on: format!("{on}[…]"), field };
+            self.found.findings.push(ExprFinding { range: bytes(span), kind });
+        }
     }
 
     fn check_operand(&mut self, name: &str, expr: &Expr<'t>, found: &Type) {
@@ -118,6 +141,22 @@ fn result(name: &str, operand: Type) -> Type {
             list => list,
         },
         _ => Type::Any,
+    }
+}
+
+/// Whether `selectattr` or `rejectattr` leaves only items that are no errors.
+fn keeps_results(filter: &Filter<'_>) -> bool {
+    let word = |at: usize| match filter.args.get(at) {
+        Some(CallArg::Pos(Expr::Const(constant))) => constant.value.as_str(),
+        _ => None,
+    };
+    let selects = filter.name == "selectattr";
+    match (word(0), word(1), filter.args.len()) {
+        (Some("error"), Some("undefined"), 2) => selects,
+        (Some("error"), Some("defined"), 2) | (Some("error"), None, 1) => !selects,
+        (Some(_), Some("defined"), 2) | (Some(_), None, 1) => selects,
+        (Some(_), Some("undefined"), 2) => !selects,
+        _ => false,
     }
 }
 

@@ -44,6 +44,7 @@ fn expression(text: &str) -> Analysis {
 fn shown(finding: &FindingKind) -> String {
     match finding {
         FindingKind::UnknownField { on, field, known } => format!("`{on}` has no `{field}` of {}", known.len()),
+        FindingKind::MayBeItemError { on, field } => format!("`{on}` may be an error without `{field}`"),
         FindingKind::NotIterable { what, found } => format!("`{what}` is {found}"),
         FindingKind::NeverEqual { left, left_type, right } => format!("`{left}` is {left_type}, never {right}"),
         FindingKind::TextForBoolean { left, right } => format!("boolean `{left}` and text {right}"),

@@ -2,11 +2,12 @@
 
 use indexmap::IndexMap;
 use longhaul_core::plan::Arg;
+use longhaul_core::role;
 use serde_json::json;
 
 use super::{Lowering, values};
 use crate::model::{Step, Unit};
-use crate::world::{NameKind, same_name};
+use crate::world::{Described, NameKind, same_name};
 
 impl<'n> Lowering<'_, 'n> {
     /// The complete agent of a prompt. A mapping on the step adds to the file's default agent; a name replaces it.
@@ -26,15 +27,58 @@ impl<'n> Lowering<'_, 'n> {
         written.map_or(Arg::Map(agent), |agent| Arg::Json(agent.into()))
     }
 
-    /// Adds the text of the persona to the plan.
+    /// Adds the text of the persona to the plan, or of the file that plays the role.
     fn describe(&self, agent: &mut IndexMap<String, Arg>) {
+        if !self.play(agent) {
+            self.characterise(agent);
+            self.teach(agent);
+        }
+    }
+
+    fn characterise(&self, agent: &mut IndexMap<String, Arg>) {
         let Some(persona) = agent.get("persona").and_then(|name| name.as_json()?.as_str()) else { return };
-        let Some(told) = self.world.described(NameKind::Persona, persona) else { return };
+        let told = match agent.contains_key("role") {
+            true => self.world.own_persona(persona),
+            false => self.world.described(NameKind::Persona, persona),
+        };
+        let Some(told) = told else { return };
         for (key, value) in [("sandbox", told.sandbox), ("model", told.model), ("system", Some(told.text))] {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
                 agent.entry(key.to_owned()).or_insert_with(|| Arg::Json(json!(value)));
             }
         }
+    }
+
+    /// Adds the texts of the skills to what the agent is told.
+    fn teach(&self, agent: &mut IndexMap<String, Arg>) {
+        let names = agent.get("skills").and_then(|names| names.as_json()?.as_array().cloned()).unwrap_or_default();
+        let skill = |name: &serde_json::Value| self.world.described(NameKind::Skill, name.as_str()?);
+        let texts: Vec<String> = names.iter().filter_map(skill).map(|told| told.text).collect();
+        let system = agent.get("system").and_then(|system| system.as_json()?.as_str()).map(str::to_owned);
+        if !texts.is_empty() {
+            let all: Vec<String> = system.into_iter().chain(texts).collect();
+            agent.insert("system".to_owned(), Arg::Json(json!(all.join("\n\n"))));
+        }
+    }
+
+    /// Lets a file of the project play the role: all of it, with what it must know about the form of its answers.
+    fn play(&self, agent: &mut IndexMap<String, Arg>) -> bool {
+        let Some(role) = agent.get("role").and_then(|name| name.as_json()?.as_str()).map(str::to_owned) else {
+            return false;
+        };
+        let Some(player) = self.world.player(&role).filter(|player| !player.described.text.trim().is_empty()) else {
+            return false;
+        };
+        let Described { text, sandbox, model } = player.described;
+        let system = format!("{}\n\n{}", text.trim(), role::adapter(&role));
+        agent.insert("persona".to_owned(), Arg::Json(json!(role)));
+        agent.insert("played_by".to_owned(), Arg::Json(json!(player.file)));
+        for (key, value) in [("sandbox", sandbox), ("model", model), ("system", Some(system))] {
+            if let Some(value) = value {
+                agent.entry(key.to_owned()).or_insert_with(|| Arg::Json(json!(value)));
+            }
+        }
+        true
     }
 
     fn named(&self, unit: &Unit<'n>, name: &str) -> IndexMap<String, Arg> {

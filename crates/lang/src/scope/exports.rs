@@ -180,10 +180,16 @@ pub(super) fn output_type(model: &Model<'_>, step: &Step<'_>) -> Type {
     match step.action.key() {
         "prompt" | "run" => Type::String,
         "ask" => step.node.get("answer").map_or(Type::String, |schema| Type::from_schema(&schema::to_json(schema))),
+        "for_each" if collects_errors(step) => Type::array(Type::open_object().or(Type::item_error())),
         "for_each" => Type::array(Type::open_object()),
         "workflow" => workflow_type(model, step),
         _ => Type::Any,
     }
+}
+
+/// Whether the results of a loop can hold errors in the place of failed items.
+pub(super) fn collects_errors(step: &Step<'_>) -> bool {
+    step.action.key() == "for_each" && step.node.get("on_item_error").and_then(Node::as_text) == Some("collect")
 }
 
 /// The type of a sub-workflow's outputs, which have known names.

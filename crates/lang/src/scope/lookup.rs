@@ -8,7 +8,7 @@ use longhaul_core::plan::{BodyIx, StepIx};
 use longhaul_core::types::{Fields, Type};
 use serde_json::json;
 
-use super::exports::{input_type, inputs, may_fail_quietly, of_steps, output_type};
+use super::exports::{collects_errors, input_type, inputs, may_fail_quietly, of_steps, output_type};
 use super::{Doubt, Lookup, Place, Scopes};
 use crate::model::Order;
 use crate::order::{Before, successors};
@@ -275,6 +275,7 @@ impl Scopes<'_, '_> {
         let status = ["succeeded", "failed", "skipped", "cancelled"].map(|word| json!(word)).to_vec();
         let names = self.exports(at).iter().map(|export| (export.name.clone(), export.value.clone()));
         let item = Type::Object(Fields { known: names.collect::<IndexMap<_, _>>(), open: true });
+        let item = if collects_errors(step) { item.or(Type::item_error()) } else { item };
         Type::closed(
             [
                 ("output", output_type(self.model, step)),

@@ -27,7 +27,9 @@ use indexmap::IndexMap;
 use longhaul_agents::contract::{AgentAuth, AgentSetup};
 use longhaul_agents::notice::Signatures;
 use longhaul_agents::prices::Prices;
-use longhaul_config::{Backends, Profile, permission};
+use longhaul_config::{AUTO, Backends, Profile, permission};
+use longhaul_core::catalog::names::BACKENDS;
+use longhaul_lang::diagnostic::{closest, plain};
 use toml_edit::DocumentMut;
 
 use super::{Keys, entries};
@@ -54,6 +56,39 @@ pub(super) fn add(document: &DocumentMut, folder: &Path, backends: &mut Backends
         backends.default.get_or_insert_with(|| agent.to_owned());
     }
     add_files(document, folder, backends)
+}
+
+/// Names of agents that mean nothing: of `agent`, and of `backend` in a profile.
+pub(super) fn unknown(backends: &Backends) -> Vec<String> {
+    let default =
+        backends.default.as_deref().and_then(|name| Some(format!("`agent`: {}", not_an_agent(name, backends)?)));
+    let profiles = backends.profiles.iter().filter_map(|(name, profile)| {
+        let backend = profile.backend.as_deref().unwrap_or(name);
+        let why = not_one_of(backend, BACKENDS)?;
+        Some(match profile.backend {
+            Some(_) => format!("`agents.{name}.backend`: {why}"),
+            None => format!("`agents.{name}` has no `backend`, and {why}"),
+        })
+    });
+    default.into_iter().chain(profiles).collect()
+}
+
+/// Why a name does not mean an agent; `None` if it does.
+pub fn not_an_agent(name: &str, backends: &Backends) -> Option<String> {
+    let own = BACKENDS.iter().copied().chain([AUTO]);
+    let known: Vec<&str> = own.chain(backends.profiles.keys().map(String::as_str)).collect();
+    not_one_of(name, &known)
+}
+
+fn not_one_of(name: &str, known: &[&str]) -> Option<String> {
+    if known.contains(&name) {
+        return None;
+    }
+    let name = plain(name);
+    Some(match closest(&name, known) {
+        Some(best) => format!("there is no agent `{name}`; did you mean `{best}`?"),
+        None => format!("there is no agent `{name}`; there are: {}", known.join(", ")),
+    })
 }
 
 /// Reads files beside the settings that add patterns of notices and prices of models.

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use longhaul_agents::scripted::Script;
 use longhaul_config::{Backends, Channel, ToolServer, Values};
 use longhaul_core::approval::Approvals;
+use longhaul_core::notification::NotifyRules;
 use longhaul_core::policy::Policy;
 
 use crate::fleet::membership::Membership;
@@ -35,6 +36,8 @@ pub struct EngineOptions {
     pub refresh_cache: bool,
     /// The project's notification channels, by name.
     pub channels: IndexMap<String, Channel>,
+    /// Who is notified of what, and when. By default nobody is.
+    pub notify: NotifyRules,
     /// The configured tool servers, by name.
     pub tools: IndexMap<String, ToolServer>,
     /// The rules for answers in the settings. A run keeps the rules from its start.
@@ -66,6 +69,7 @@ impl Default for EngineOptions {
             lease: Duration::from_secs(60),
             refresh_cache: false,
             channels: IndexMap::new(),
+            notify: NotifyRules::default(),
             tools: IndexMap::new(),
             approvals: None,
             roles: IndexMap::new(),

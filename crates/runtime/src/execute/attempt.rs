@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use longhaul_agents::answer;
 use longhaul_core::Json;
 use longhaul_core::decide::Start;
-use longhaul_core::event::{Event, Failure, RunStarted};
+use longhaul_core::event::{self, Event, Failure, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Compat, ErrorClass, Output, Parse, WorkKind};
+use longhaul_core::role;
 use longhaul_core::schema::{self, mismatch};
 use longhaul_core::task::TaskKey;
 use longhaul_core::value::{self, Unread};
@@ -132,6 +133,7 @@ async fn make(mut attempt: Attempt) -> Done {
     }
     let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
     let reading = Reading::of(attempt.start.kind == WorkKind::Prompt, &attempt.compat);
+    let role = foreign_role(&attempt);
     let folder = kinds::leaves_files(&attempt).then(|| attempt.place());
     let mut done = kinds::make(&attempt).await;
     done.redact(&secrets);
@@ -141,7 +143,7 @@ async fn make(mut attempt: Attempt) -> Done {
         return done;
     }
     if done.failure.is_none() {
-        done = accept(&output, reading, done);
+        done = accept_from(&output, reading, role.as_deref(), done);
     }
     done.result = done.result.without_repetition();
     if let (Some(entry), None) = (&entry, &done.failure) {
@@ -203,6 +205,30 @@ pub(crate) fn accepted(output: &Output, compat: &[Compat], sent: Json) -> Result
         None => Ok(done.result.output),
         Some(failure) => Err(failure.message),
     }
+}
+
+/// The role of an agent that was written for another system.
+fn foreign_role(attempt: &Attempt) -> Option<String> {
+    let agent = attempt.start.params.get("agent")?;
+    agent.get("played_by")?;
+    agent.get("role")?.as_str().map(str::to_owned)
+}
+
+/// As `accept`, and also an answer in the words of the system for which the agent of a role was written.
+fn accept_from(output: &Output, reading: Reading, role: Option<&str>, done: Done) -> Done {
+    let said = role.filter(|_| output.parse == Parse::Json).and_then(|role| {
+        // Without a check this is the last object of the text.
+        let said = match &done.result.output {
+            Json::String(text) => answer::value(text, &|_| None).ok()?,
+            value => value.clone(),
+        };
+        Some(role::translated(role, &said))
+    });
+    let plain = accept(output, reading, done);
+    let (Some(said), Some(_)) = (said, &plain.failure) else { return plain };
+    let ours = Done { result: event::Result { output: said, ..plain.result.clone() }, failure: None };
+    let ours = check(output, ours);
+    if ours.failure.is_none() { ours } else { plain }
 }
 
 /// Turns text into the value that the step promises, or fails the attempt.

@@ -86,7 +86,7 @@ async fn tell(
     if patient_until > now {
         return Ok(patient_until);
     }
-    if loaded.state.paused || message.rejection(&loaded).is_some() {
+    if loaded.state.paused || loaded.state.stopped.is_some() || message.rejection(&loaded).is_some() {
         return Ok(now + grace);
     }
     let message = NewMessage {

@@ -118,7 +118,7 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
         missing: Missing::default(),
     };
     engine.shared.taken.leave_to_worker(true);
-    while !worker.stop.is_cancelled() {
+    while !worker.stop.is_cancelled() && !engine.is_draining() {
         let since = Instant::now();
         match worker.look().await {
             // The store may come back. Until then this worker can do nothing.
@@ -311,6 +311,7 @@ impl Worker<'_> {
             let is_eager = self.unheld && !changed;
             let known = tokio::select! {
                 () = self.stop.cancelled() => return,
+                () = self.engine.shared.draining.cancelled() => return,
                 Some(run) = unheard.recv() => {
                     self.drive_run(run).await;
                     continue;

@@ -169,7 +169,7 @@ fn status(handed: &HandedStep, state: &State) -> HostStatus {
         Some(Outcome::Cancelled) => HostStatus::Cancelled,
         None if !handed.ready.is_empty() => HostStatus::Ready,
         None if !handed.questions.is_empty() => HostStatus::AwaitingApproval,
-        None if !handed.free.is_empty() && !state.paused => HostStatus::Ready,
+        None if !handed.free.is_empty() && !state.paused && !state.is_stopped() => HostStatus::Ready,
         None if !handed.running.is_empty() => HostStatus::AwaitingOutputs,
         None => HostStatus::Waiting,
     }

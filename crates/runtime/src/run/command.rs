@@ -9,6 +9,7 @@
 mod first;
 mod follow;
 mod posted;
+mod replan;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,8 @@ use crate::run::run_loop::{self, Loaded, moved_on};
 use crate::services::consent;
 
 pub use follow::Follow;
+pub(crate) use follow::is_engine_there;
+pub use replan::{ReplanRequest, settled};
 
 /// How often to decide a command again because others changed the run. After that, the command goes to the inbox for
 /// the engine.
@@ -117,7 +120,14 @@ impl Engine {
     pub(crate) async fn may_decide(&self, run: &RunId, message: &Message, who: &Origin) -> Result<(), Error> {
         let decides = matches!(
             message,
-            Message::Cancel { .. } | Message::Pause { .. } | Message::Unpause { .. } | Message::Retry { .. }
+            Message::Cancel { .. }
+                | Message::Pause { .. }
+                | Message::Unpause { .. }
+                | Message::Retry { .. }
+                | Message::Stop { .. }
+                | Message::Resume { .. }
+                | Message::Tell { .. }
+                | Message::Budget { .. }
         );
         if decides {
             let who = with_ancestors(&self.shared, who.clone()).await?;
@@ -142,7 +152,12 @@ fn told(event: &Event) -> Option<(&'static str, Option<&StepPath>, Option<&str>)
         Event::CancelRequested { by, .. } => ("cancelled", None, by.as_deref()),
         Event::Paused { by } => ("paused", None, by.as_deref()),
         Event::Unpaused { by } => ("unpaused", None, by.as_deref()),
+        Event::RunStopped { by } => ("stopped", None, by.as_deref()),
+        Event::RunResumed { by } => ("resumed", None, by.as_deref()),
         Event::Reopened { by, .. } => ("restarted", None, by.as_deref()),
+        Event::HintGiven { path, by, .. } => ("told", Some(path), by.as_deref()),
+        Event::BudgetChanged { by, .. } => ("changed", None, by.as_deref()),
+        Event::PlanReplaced(replaced) => ("restarted", None, replaced.by.as_deref()),
         Event::ConsentRevoked { by } => ("revoked", None, by.as_deref()),
         Event::HostLeft { by, .. } => ("abandoned", None, by.as_deref()),
         Event::RunFinished { .. } => ("cancelled", None, None),
@@ -202,11 +217,12 @@ async fn commit(shared: &Arc<Shared>, run: &RunId, loaded: Loaded, event: Event)
         return Err(Rejection::conflict(why.clone()).into());
     }
     let blobs = approvals::seal_questions(&mut state, &mut advance);
+    let is_queued = |path: &StepPath| loaded.state.find(path).is_some_and(|step| step.phase.is_queued());
     let extras = Extras {
         blobs,
         timers_before: loaded.state.timers(plan),
         on_failure_before: loaded.state.on_failure.open_attempt(),
-        given_up: advance.stops.iter().filter(|_| is_settled).cloned().collect(),
+        given_up: advance.stops.iter().filter(|(path, _)| is_settled || is_queued(path)).cloned().collect(),
         ..Extras::default()
     };
     record(shared, run, planner, &state, &advance.events, extras).await?;

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use longhaul_core::decide::Planner;
 use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::plan::Plan;
+use longhaul_core::replan::Seen;
 use longhaul_core::state::{LAYOUT, State};
 use longhaul_store::{Restored, StoredEvent};
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,37 @@ fn restored(bytes: &[u8]) -> Option<State> {
     (snapshot.layout == LAYOUT).then_some(snapshot.state)
 }
 
+/// The content hash of the plan that a run has from an event on.
+pub(crate) fn plan_of(event: &Event) -> Option<&str> {
+    match event {
+        Event::RunStarted(started) => Some(&started.plan),
+        Event::PlanReplaced(replaced) => Some(&replaced.plan),
+        _ => None,
+    }
+}
+
+/// What every step of a run was given when it made its result, from the whole history.
+pub(crate) async fn seen(shared: &Shared, run: &RunId) -> Result<Seen, Error> {
+    let (mut state, mut seen) = (State::default(), Seen::default());
+    let mut plan: Option<Arc<(Plan, Index)>> = None;
+    loop {
+        let rows = shared.store.read(run, state.seq, PAGE).await?;
+        let last = rows.len() < PAGE;
+        for row in rows {
+            let envelope = codec::decode(row, shared.store.as_ref()).await?;
+            if let Some(hash) = plan_of(&envelope.event) {
+                plan = Some(shared.plan(hash).await?);
+            }
+            let Some((plan, index)) = plan.as_deref() else { continue };
+            seen.look(Planner { plan, index }, &state, &envelope.event);
+            state.apply(plan, index, &envelope).map_err(|error| Error::Damaged(error.0))?;
+        }
+        if last {
+            return Ok(seen);
+        }
+    }
+}
+
 async fn replay(shared: &Shared, run: &RunId, mut state: State, mut rows: Vec<StoredEvent>) -> Result<Loaded, Error> {
     let snapshot_seq = state.seq;
     let mut plan = match &state.started {
@@ -71,8 +104,8 @@ async fn replay(shared: &Shared, run: &RunId, mut state: State, mut rows: Vec<St
         let last = rows.len() < PAGE;
         for row in rows {
             let envelope = codec::decode(row, shared.store.as_ref()).await?;
-            if let Event::RunStarted(started) = &envelope.event {
-                plan = Some(shared.plan(&started.plan).await?);
+            if let Some(hash) = plan_of(&envelope.event) {
+                plan = Some(shared.plan(hash).await?);
             }
             let known =
                 plan.as_ref().ok_or_else(|| Error::Damaged("the run does not begin with its start".to_owned()))?;

@@ -2,7 +2,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, rejection};
-use longhaul_core::event::{Answer, Event, OnHostLost};
+use longhaul_core::event::{Answer, BudgetChange, Event, OnHostLost};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
 use longhaul_core::rejection::Rejection;
@@ -61,6 +61,32 @@ pub enum Message {
     },
     /// Start new steps again.
     Unpause {
+        /// The name of the caller.
+        by: Option<String>,
+    },
+    /// Stop the run, until somebody resumes it.
+    Stop {
+        /// The name of the caller.
+        by: Option<String>,
+    },
+    /// Let a stopped run continue.
+    Resume {
+        /// The name of the caller.
+        by: Option<String>,
+    },
+    /// Tell the agent of a step something.
+    Tell {
+        /// The step.
+        path: StepPath,
+        /// The text for the agent.
+        text: String,
+        /// The name of the caller.
+        by: Option<String>,
+    },
+    /// Change limits of the run.
+    Budget {
+        /// The new limits.
+        change: BudgetChange,
         /// The name of the caller.
         by: Option<String>,
     },
@@ -141,6 +167,10 @@ impl Message {
             Self::Cancel { reason, by } => Event::CancelRequested { by, reason },
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
+            Self::Stop { by } => Event::RunStopped { by },
+            Self::Resume { by } => Event::RunResumed { by },
+            Self::Tell { path, text, by } => Event::HintGiven { path, text, by },
+            Self::Budget { change, by } => Event::BudgetChanged { change, by },
             Self::RevokeConsent { by } => Event::ConsentRevoked { by },
             Self::HostSettled { host } => Event::HostSettled { host },
             Self::HostMissed { host, since, then } => Event::HostMissed { host, since, then },

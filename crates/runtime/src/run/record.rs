@@ -72,7 +72,7 @@ pub(crate) fn prepared(
     let mut append = Append::new(run.clone(), expected, rows);
     append.blobs = blobs;
     append.consumed = extras.consumed;
-    append.head = Some(head(planner, state)?);
+    append.head = Some(head(run, planner, state)?);
     timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
     let makers = Makers { shared, lost: &extras.lost, reported: extras.reported.as_ref() };
     for envelope in events {
@@ -211,8 +211,8 @@ fn end_task(append: &mut Append, key: &TaskKey, worker: Option<WorkerId>) {
 }
 
 /// The row of the run in lists.
-fn head(planner: Planner<'_>, state: &State) -> Result<Head, Error> {
-    let summary = serde_json::to_string(&view::brief(planner.plan, state)).map_err(Error::encoding)?;
+fn head(run: &RunId, planner: Planner<'_>, state: &State) -> Result<Head, Error> {
+    let summary = serde_json::to_string(&view::brief(run.as_str(), planner.plan, state)).map_err(Error::encoding)?;
     Ok(Head {
         workflow: planner.plan.main().name.clone(),
         status: state.status_in(planner.plan).to_string(),

@@ -32,7 +32,7 @@ use crate::run::recover::Orphans;
 use crate::services::consent;
 
 pub use crate::run::load::Loaded;
-pub(crate) use crate::run::load::{Snapshot, load, load_from_start};
+pub(crate) use crate::run::load::{Snapshot, load, load_from_start, plan_of, seen};
 pub(crate) use crate::run::refused::{is_away, is_fenced, is_refused, moved_on};
 
 /// The fewest events between two snapshots. A snapshot costs as much as the state is large, so a large state has fewer.
@@ -172,6 +172,9 @@ impl Runner {
             if stop.is_cancelled() {
                 return self.park(owed.ended).await;
             }
+            if self.shared.draining.is_cancelled() {
+                return self.drain(owed.ended, stop).await;
+            }
             match self.proceed(&mut owed, &news, stop).await {
                 Ok(Some(idle)) => return Ok(idle),
                 Ok(None) => {}
@@ -193,6 +196,9 @@ impl Runner {
         if owed.mail || self.may_claim_more().await? {
             return Ok(None);
         }
+        if self.loaded.state.is_stopped() {
+            return self.park(std::mem::take(&mut owed.ended)).await.map(Some);
+        }
         if self.open.is_empty() {
             let is_queued = self.loaded.state.queued().next().is_some();
             self.shared.notifier.set_foreign(&self.run, is_queued || self.waits_for_others());
@@ -205,6 +211,7 @@ impl Runner {
             () = until(&self.shared, next_due) => {}
             () = tokio::time::sleep(LOOK_AT_OTHERS) => owed.orphans = self.look_at_others(&owed.ended).await?,
             () = stop.cancelled() => {}
+            () = self.shared.draining.cancelled() => {}
         }
         while let Ok(event) = self.finished.try_recv() {
             owed.ended.push(self.over(event));
@@ -559,17 +566,58 @@ impl Runner {
     /// no worker and be lost at once.
     async fn park(&mut self, ended: Vec<Event>) -> Result<Idle, Error> {
         let stopped = self.stop_all().await.into_iter().map(as_stopped);
-        let mut ended: Vec<Event> = ended.into_iter().chain(stopped).collect();
+        let ended: Vec<Event> = ended.into_iter().chain(stopped).collect();
+        self.note_ends(ended).await?;
+        Ok(self.idle())
+    }
+
+    /// Records the ends of attempts, and decides nothing.
+    async fn note_ends(&mut self, mut ended: Vec<Event>) -> Result<(), Error> {
         loop {
             ended.retain(|event| still_open(&self.loaded.state, event));
             if ended.is_empty() {
-                return Ok(self.idle());
+                return Ok(());
             }
             match record_alone(&self.shared, &self.run, &mut self.loaded, &ended).await {
                 Err(error) if moved_on(&error) => self.loaded = load(&self.shared, &self.run).await?,
-                recorded => return recorded.map(|()| self.idle()),
+                recorded => return recorded,
             }
         }
+    }
+
+    /// Decides nothing more, and waits for the attempts that would not outlive this process. Agents under a shim
+    /// continue without it.
+    async fn drain(&mut self, mut ended: Vec<Event>, stop: &CancellationToken) -> Result<Idle, Error> {
+        loop {
+            // A store that is away comes back; until then nothing may stop the agents.
+            match self.noted(&mut ended).await {
+                Err(error) if !is_away(&error) || stop.is_cancelled() => return Err(error),
+                _ => {}
+            }
+            if stop.is_cancelled() || self.loaded.state.is_stopped() {
+                return self.park(ended).await;
+            }
+            if ended.is_empty() && self.open.keys().all(|key| self.outlives(key)) {
+                return Ok(self.idle());
+            }
+            tokio::select! {
+                event = self.finished.recv() => ended.extend(event.map(|event| self.over(event))),
+                () = tokio::time::sleep(LOOK_AT_OTHERS) => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+
+    /// Records the ends of attempts and reads what others did. What could not be recorded stays in the list.
+    async fn noted(&mut self, ended: &mut Vec<Event>) -> Result<(), Error> {
+        self.note_ends(ended.clone()).await?;
+        ended.clear();
+        self.catch_up().await
+    }
+
+    /// Whether the agent of an attempt runs under a shim.
+    fn outlives(&self, key: &TaskKey) -> bool {
+        key.path().is_some_and(|path| self.shared.artifacts.has_agent(&self.run, path, key.attempt()))
     }
 
     /// Stops all attempts of this process. Returns their ends, once all their processes are gone.

@@ -20,7 +20,7 @@ use longhaul_core::{Json, explain::moment};
 use longhaul_store::Query;
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Engine, Error, StartRequest};
+use crate::engine::{Engine, Error, SourceText, StartRequest};
 
 /// The most running runs of one user. Above that, a trigger waits.
 const OWN_MAX: usize = 5;
@@ -41,10 +41,21 @@ pub enum Wanted<'a> {
 /// A plan that can be started, with the folder of its scripts.
 #[derive(Debug, Clone)]
 pub struct Startable {
+    /// The text that the plan was made from.
+    pub source: Option<SourceText>,
     /// The plan.
     pub plan: Plan,
     /// The folder of its scripts.
     pub dir: PathBuf,
+}
+
+/// The outcome of one time of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fired {
+    /// The name of the trigger.
+    pub trigger: String,
+    /// The run that it started, or why it started none.
+    pub run: Result<RunId, String>,
 }
 
 /// Finds the plan that a trigger starts: `None` if it is gone, an error if it cannot start.
@@ -57,11 +68,11 @@ impl Engine {
         &self,
         find: &Find,
         stop: CancellationToken,
-        told: &(dyn Fn(Result<&RunId, &Error>) + Sync),
+        told: &(dyn Fn(Result<&Fired, &Error>) + Sync),
     ) {
         while !stop.is_cancelled() {
-            match self.tick(find).await {
-                Ok(started) => started.iter().for_each(|run| told(Ok(run))),
+            match self.fire_due(find).await {
+                Ok(fired) => fired.iter().for_each(|fired| told(Ok(fired))),
                 Err(error) => told(Err(&error)),
             }
             let rest = MINUTE_MS - self.now_ms().rem_euclid(MINUTE_MS);
@@ -74,16 +85,19 @@ impl Engine {
 
     /// Fires the triggers whose time has come, and those that were missed. Returns the runs that it started.
     pub async fn tick(&self, find: &Find) -> Result<Vec<RunId>, Error> {
+        Ok(self.fire_due(find).await?.into_iter().filter_map(|fired| fired.run.ok()).collect())
+    }
+
+    /// The same, with the times at which a trigger could not start a run.
+    async fn fire_due(&self, find: &Find) -> Result<Vec<Fired>, Error> {
         let shelf = self.registry().await?;
-        let (mut started, mut held) = (Vec::new(), HashSet::new());
+        let (mut all, mut held) = (Vec::new(), HashSet::new());
         for due in shelf.due(self.now_ms()) {
             let Some((_, armed)) = shelf.trigger(&due.trigger).filter(|_| !held.contains(&due.trigger)) else {
                 continue;
             };
             let delivery = self.keep(&due, armed, find).await?;
-            if delivery.outcome == DeliveryOutcome::Matched {
-                started.extend(delivery.run.as_deref().and_then(RunId::new));
-            }
+            all.extend(fired(&armed.trigger.name, &delivery));
             // A later time of a trigger does not start before an earlier one.
             if delivery.outcome == DeliveryOutcome::ConcurrencyCap {
                 held.insert(due.trigger.clone());
@@ -91,7 +105,7 @@ impl Engine {
             self.change_registry(|shelf, _| Ok(((), shelf.delivered_at(&due, delivery.clone()).into_iter().collect())))
                 .await?;
         }
-        Ok(started)
+        Ok(all)
     }
 
     async fn keep(&self, due: &Due, armed: &Armed, find: &Find) -> Result<Delivery, Error> {
@@ -113,7 +127,8 @@ impl Engine {
             return Ok(told(DeliveryOutcome::ConcurrencyCap, None, Some(reason)));
         }
         let run = run_of(due)?;
-        match self.start(&startable.plan, request(due, armed, &run, startable.dir)).await {
+        let source = startable.source.clone();
+        match self.start(&startable.plan, StartRequest { source, ..request(due, armed, &run, startable.dir) }).await {
             Ok(run) => Ok(told(DeliveryOutcome::Matched, Some(&run), None)),
             Err(Error::Store(longhaul_store::Error::Exists)) => Ok(told(DeliveryOutcome::Duplicate, Some(&run), None)),
             Err(Error::Store(error)) => Err(error.into()),
@@ -152,17 +167,28 @@ impl Engine {
     }
 }
 
+/// The outcome of a delivery that people want to know of.
+fn fired(trigger: &str, delivery: &Delivery) -> Option<Fired> {
+    let run = match delivery.outcome {
+        DeliveryOutcome::Matched => Ok(RunId::new(delivery.run.as_deref()?)?),
+        DeliveryOutcome::Error => Err(delivery.reason.clone().unwrap_or_else(|| "it cannot start".to_owned())),
+        DeliveryOutcome::WorkflowDeleted => Err("its workflow is gone".to_owned()),
+        _ => return None,
+    };
+    Some(Fired { trigger: trigger.to_owned(), run })
+}
+
 /// A limit that is reached, and the runs that reach it.
 struct Crowd {
     limit: String,
     runs: Vec<String>,
 }
 
-/// Whether a run is working or will continue by itself. A run that is paused or waits only for people is not.
+/// Whether a run is working or will continue by itself. A run that is paused or stopped, or waits only for people is not.
 fn is_at_work(state: &State) -> bool {
     let only_people = state.waiting().next().is_some() && state.waiting().all(|step| step.asks().is_some());
     let is_idle = only_people && state.status() == RunStatus::Waiting;
-    !state.paused && !is_idle
+    !state.paused && !state.is_stopped() && !is_idle
 }
 
 fn wanted(armed: &Armed) -> Wanted<'_> {
@@ -183,7 +209,7 @@ fn request(due: &Due, armed: &Armed, run: &RunId, workflow_dir: PathBuf) -> Star
             let day: String = moment(due.minute).chars().take(10).collect();
             format!("[Today is {day}]\n\n{}", schedule.prompt.as_deref().unwrap_or_default())
         }
-        _ => String::new(),
+        _ => trigger.task.clone().unwrap_or_default(),
     };
     StartRequest {
         task,

@@ -1,6 +1,6 @@
 //! Tests kinds of work with a whole engine, each against something real.
 
-mod bench;
+pub(crate) mod bench;
 mod cache;
 mod concurrency;
 mod mail;

@@ -49,8 +49,19 @@ pub(super) async fn about(call: Call) -> Result<Reply, Problem> {
     })
 }
 
-/// Exchanges a token for a cookie. A client with too many wrong tokens is refused without a check.
+/// Exchanges a token for a cookie. A browser without a valid token gets a page with a form, not JSON.
 pub(super) async fn login(call: Call) -> Result<Reply, Problem> {
+    let is_browser = call.headers.get(header::ACCEPT).is_some_and(|kinds| {
+        kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")) && longhaul_pages::page("/login").is_some()
+    });
+    match sign_in(&call) {
+        Err(problem) if is_browser => Ok(Reply::page("/login", &call.headers, problem.status())),
+        outcome => outcome,
+    }
+}
+
+/// A client with too many wrong tokens is refused without a check.
+fn sign_in(call: &Call) -> Result<Reply, Problem> {
     let spent = call.site.failures.is_spent(call.client, Instant::now());
     if let Some(time) = spent {
         return Err(Problem::too_many(time.as_secs() + 1));
@@ -99,29 +110,4 @@ pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
 /// Whether the server is there. It checks nothing else.
 pub(super) async fn live(_: Call) -> Result<Reply, Problem> {
     Reply::json(&Health { ok: true })
-}
-
-/// The notes of evaluations and routing.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Persisted {
-    gate_decisions: Vec<Note>,
-    transitions: Vec<Note>,
-    recommendations: Vec<Note>,
-}
-
-/// A note about a run.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Note {
-    run: String,
-    workflow: String,
-    at: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    word: String,
-    text: String,
-}
-
-/// The notes of evaluations and routing. Nothing writes them yet.
-pub(super) async fn persisted(_: Call) -> Result<Reply, Problem> {
-    Reply::json(&Persisted::default())
 }

@@ -37,6 +37,9 @@ pub(super) struct Artifact {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Artifacts {
     artifacts: Vec<Artifact>,
+    /// Whether there are more files than are listed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
     /// Machines with files of the run that are not here.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     elsewhere: BTreeSet<String>,
@@ -49,14 +52,16 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     walk(&root, Path::new(""), 0, &mut found);
     found.sort_by(|a, b| a.name.cmp(&b.name));
     let elsewhere = elsewhere::machines(call.state().engine(), &run).await?;
-    Reply::json(&Artifacts { artifacts: found, elsewhere })
+    let more = found.len() > FILES_MAX;
+    found.truncate(FILES_MAX);
+    Reply::json(&Artifacts { artifacts: found, more, elsewhere })
 }
 
 /// Lists the files in a folder. It does not follow links.
 fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Artifact>) {
     let files = std::fs::read_dir(root.join(below)).into_iter().flatten().flatten();
     for file in files {
-        if found.len() >= FILES_MAX || depth > DEPTH_MAX {
+        if found.len() > FILES_MAX || depth > DEPTH_MAX {
             return;
         }
         let Ok(about) = file.metadata() else { continue };

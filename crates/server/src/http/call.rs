@@ -68,8 +68,13 @@ impl Call {
 
     /// Reserves one of the caller's streams.
     pub(super) fn pass(&self) -> Result<Pass, Problem> {
+        self.passes(1)
+    }
+
+    /// Reserves several of the caller's streams, for one connection.
+    pub(super) fn passes(&self, streams: usize) -> Result<Pass, Problem> {
         let visitor = self.visitor.as_ref().ok_or_else(Problem::unknown_caller)?;
-        self.site.passes.stream(&visitor.holder)
+        self.site.passes.streams(&visitor.holder, streams)
     }
 
     /// A free segment of the path.
@@ -158,6 +163,13 @@ impl Reply {
     /// Replies with bytes as they are.
     pub(super) fn bytes(status: StatusCode, kind: &'static str, bytes: impl Into<Body>) -> Self {
         Self((status, [(header::CONTENT_TYPE, kind)], bytes.into()).into_response())
+    }
+
+    /// Replies with a page of the dashboard.
+    pub(super) fn page(path: &str, headers: &HeaderMap, status: StatusCode) -> Self {
+        let mut response = super::pages::page(path, headers);
+        *response.status_mut() = status;
+        Self(response)
     }
 
     /// Replies with a status only.

@@ -55,7 +55,7 @@ pub(super) async fn answer(
 async fn protocol(site: &Inner, visitor: &Visitor, mut request: Request) -> Result<Response, Problem> {
     let Some(protocol) = &site.protocol else { return Err(Problem::missing("There is nothing at this address.")) };
     let is_stream = request.method() == Method::GET;
-    let pass = if is_stream { site.passes.stream(&visitor.holder)? } else { site.passes.call(&visitor.holder) };
+    let pass = if is_stream { site.passes.streams(&visitor.holder, 1)? } else { site.passes.call(&visitor.holder) };
     let key = &visitor.holder.key;
     if sessions::id(request.headers()).is_some_and(|session| !site.owners.may_use(&session, key)) {
         return Err(Problem::missing("There is no such session."));

@@ -197,6 +197,26 @@ async fn whoever_guesses_is_slowed_down_and_others_are_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_browser_with_a_wrong_token_gets_a_page_and_a_program_a_problem() {
+    let server = Server::start().await;
+    let wrong = |accept: &str| {
+        format!(
+            "GET /login?token=lh_wrong HTTP/1.1\r\n{}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n",
+            server.host()
+        )
+    };
+    for (accept, kind) in [("text/html,*/*", "text/html"), ("*/*", "application/problem+json")] {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream.write_all(wrong(accept).as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let answer = answer.to_lowercase();
+        assert!(answer.starts_with("http/1.1 401") && answer.contains(&format!("content-type: {kind}")), "{answer}");
+        assert!(!answer.contains("set-cookie"), "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_body_has_its_limit() {
     let server = Server::start().await;
     let token = server.token(Role::Admin);

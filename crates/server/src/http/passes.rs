@@ -39,7 +39,7 @@ struct Entry {
 pub(super) struct Pass {
     of: Passes,
     holder: Holder,
-    is_stream: bool,
+    streams: usize,
     ended: CancellationToken,
 }
 
@@ -48,26 +48,26 @@ impl Passes {
         Self { keys, known: Arc::default() }
     }
 
-    /// Opens a stream, unless the token has too many.
-    pub(super) fn stream(&self, holder: &Holder) -> Result<Pass, Problem> {
+    /// Opens streams, unless the token has too many.
+    pub(super) fn streams(&self, holder: &Holder, streams: usize) -> Result<Pass, Problem> {
         let mut known = self.known();
         let open: usize = known.iter().filter(|(one, _)| one.key == holder.key).map(|(_, entry)| entry.streams).sum();
-        if open >= STREAMS_MAX {
+        if open + streams > STREAMS_MAX {
             return Err(Problem::too_many_streams(STREAMS_MAX));
         }
         let entry = known.entry(holder.clone()).or_default();
-        entry.streams += 1;
-        Ok(self.pass(entry, holder, true))
+        entry.streams += streams;
+        Ok(self.pass(entry, holder, streams))
     }
 
     /// Opens a call.
     pub(super) fn call(&self, holder: &Holder) -> Pass {
-        self.pass(self.known().entry(holder.clone()).or_default(), holder, false)
+        self.pass(self.known().entry(holder.clone()).or_default(), holder, 0)
     }
 
-    fn pass(&self, entry: &mut Entry, holder: &Holder, is_stream: bool) -> Pass {
+    fn pass(&self, entry: &mut Entry, holder: &Holder, streams: usize) -> Pass {
         entry.passes += 1;
-        Pass { of: self.clone(), holder: holder.clone(), is_stream, ended: entry.ended.clone() }
+        Pass { of: self.clone(), holder: holder.clone(), streams, ended: entry.ended.clone() }
     }
 
     /// Ends all streams and calls of a caller.
@@ -107,7 +107,7 @@ impl Drop for Pass {
         let mut known = self.of.known();
         let Some(entry) = known.get_mut(&self.holder) else { return };
         entry.passes -= 1;
-        entry.streams -= usize::from(self.is_stream);
+        entry.streams -= self.streams;
         if entry.passes == 0 {
             known.remove(&self.holder);
         }
@@ -142,13 +142,14 @@ mod tests {
         let keys = Keys::of(folder.path());
         let passes = Passes::new(keys);
         let holder = |key: &str| Holder { key: key.to_owned(), session: None };
-        let mut open: Vec<Pass> = (0..STREAMS_MAX).map(|_| passes.stream(&holder("a")).unwrap()).collect();
-        assert!(passes.stream(&holder("a")).is_err());
+        let mut open: Vec<Pass> = (0..STREAMS_MAX).map(|_| passes.streams(&holder("a"), 1).unwrap()).collect();
+        assert!(passes.streams(&holder("a"), 1).is_err());
         let browser = Holder { session: Some("b".to_owned()), ..holder("a") };
-        assert!(passes.stream(&browser).is_err(), "a browser has the share of its token");
-        assert!(passes.stream(&holder("b")).is_ok());
+        assert!(passes.streams(&browser, 1).is_err(), "a browser has the share of its token");
+        assert!(passes.streams(&holder("b"), 1).is_ok());
         open.pop();
-        assert!(passes.stream(&holder("a")).is_ok());
+        assert!(passes.streams(&holder("a"), 2).is_err(), "a stream of several counts as several");
+        assert!(passes.streams(&holder("a"), 1).is_ok());
         open.clear();
         assert!(passes.known().is_empty());
     }

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::rejection::{Rejection, RejectionKind, Remedy};
+use longhaul_core::schema::Violation;
 use longhaul_lang::CheckReport;
 use longhaul_runtime::Error;
 use schemars::JsonSchema;
@@ -36,6 +37,9 @@ pub(super) struct Body {
     /// The command that was applied first, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<First>,
+    /// The places of the given value that do not fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<Violation>,
     /// Findings about the workflow or its inputs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<longhaul_lang::diagnostic::DiagnosticReport<'static>>")]
@@ -86,6 +90,7 @@ pub(super) fn remedy(remedy: &Remedy) -> String {
         Remedy::ListRuns => {
             "`GET /api/v1/runs` lists the runs; it may have been pruned, or belong to another project".to_owned()
         }
+        Remedy::Follow(_) => "the `schema` of the question says which values fit".to_owned(),
         _ => remedy.plain(),
     }
 }
@@ -100,9 +105,14 @@ impl Problem {
             detail: Some(detail.to_owned()).filter(|detail| !detail.is_empty()),
             reason: None,
             first: None,
+            fields: Vec::new(),
             diagnostics: Vec::new(),
             retry_after: None,
         }))
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     /// No valid token or cookie.
@@ -119,6 +129,11 @@ impl Problem {
     /// The thing does not exist.
     pub(crate) fn missing(title: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "LH0703", title, "It may have been pruned, or belongs to another project.")
+    }
+
+    /// Whether the thing that was asked for is not there.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.0.status == StatusCode::NOT_FOUND.as_u16()
     }
 
     /// The files are on another machine.
@@ -211,6 +226,7 @@ impl From<Rejection> for Problem {
         let mut problem = Self::new(status(kind), rejection.code, sentence(rejection.message), &detail);
         problem.0.reason = Some(kind.word());
         problem.0.first = rejection.first.map(|first| First { what: first.what, by: first.by, at: first.at });
+        problem.0.fields = rejection.fields;
         problem.0.retry_after = (kind == RejectionKind::Busy).then_some(1);
         problem
     }
@@ -224,7 +240,7 @@ impl From<Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = self.status();
         let mut response = Response::new(axum::body::Body::from(serde_json::to_vec(&self.0).unwrap_or_default()));
         *response.status_mut() = status;
         let headers = response.headers_mut();
@@ -269,6 +285,14 @@ mod tests {
             json!({"type": "/docs/errors/LH0705", "title": "`go` has been answered: kim approved it at 1970-01-01T00:00:00Z.",
                 "status": 409, "code": "LH0705", "detail": "Look at the run again.", "kind": "conflict",
                 "first": {"what": "approved", "by": "kim", "at": 0}})
+        );
+        let at = vec![Violation { at: "/port".to_owned(), message: "This must be at most 9.".to_owned() }];
+        let unfit = Rejection::invalid("`port`: 10 is too much").with(Remedy::Follow("{}".to_owned())).at(at);
+        assert_eq!(
+            serde_json::to_value(Problem::from(unfit).0).unwrap(),
+            json!({"type": "/docs/errors/LH0708", "title": "`port`: 10 is too much.", "status": 422, "code": "LH0708",
+                "detail": "The `schema` of the question says which values fit.", "kind": "invalid",
+                "fields": [{"at": "/port", "message": "This must be at most 9."}]})
         );
         let missing = Rejection::invalid("the input `a` is missing").with(Remedy::GiveInput("a".to_owned()));
         let problem: Problem = missing.into();

@@ -26,6 +26,8 @@ pub(super) struct Run {
     seq: u64,
     #[serde(flatten)]
     glance: view::Run,
+    /// Where it stands: running, stopped, waiting for a person or a time, without an engine, or over.
+    standing: view::Standing,
     inputs: IndexMap<String, Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<String>,
@@ -49,9 +51,11 @@ pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
     let mut glance = view::run(plan, state, now);
     call.state().engine().say_what_holds_up(&run, state, &mut glance.why).await?;
     let above = started.and_then(|started| started.owner.as_ref()?.inside.first().cloned());
+    let standing = call.state().engine().standing(&run, &loaded).await?;
     Reply::json(&Run {
         seq: state.seq,
         glance,
+        standing,
         inputs: started.map(|started| started.inputs.clone()).unwrap_or_default(),
         parent: above.filter(|run| run != longhaul_core::origin::SOME_RUN),
         forked: started.and_then(|started| started.forked.clone()),

@@ -1,6 +1,7 @@
 //! Streams of events: of one run, and of the list.
 
 mod broadcaster;
+mod bundle;
 mod ring_buffer;
 mod run_list;
 mod transcript_tail;
@@ -15,6 +16,8 @@ use futures_util::stream;
 use serde::Serialize;
 
 pub(super) use broadcaster::Broadcaster;
+pub(super) use bundle::RUNS_MAX;
+use bundle::{Bundle, Wanted};
 
 use super::call::{Call, Reply};
 use super::passes::Pass;
@@ -41,7 +44,27 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     Ok(streamed(call.site.hub.board()?, pass))
 }
 
-/// A source of pieces.
+/// Sends the list and several runs in one stream.
+pub(super) async fn several(call: Call) -> Result<Reply, Problem> {
+    let list = match call.query("list") {
+        None | Some("true") => true,
+        Some("false") => false,
+        Some(_) => return Err(Problem::unreadable("`list` must be true or false.")),
+    };
+    let runs: Option<Vec<Wanted>> = call.query_all("run").map(Wanted::read).collect();
+    let runs = runs.ok_or_else(|| Problem::unreadable("`run` must be the id of a run, or `ID:AFTER`."))?;
+    if runs.len() > RUNS_MAX {
+        return Err(Problem::unreadable(format!("One stream watches at most {RUNS_MAX} runs.")));
+    }
+    let streams = runs.len() + usize::from(list);
+    if streams == 0 {
+        return Err(Problem::unreadable("The stream would be empty: name a `run`, or leave out `list=false`."));
+    }
+    let pass = call.passes(streams)?;
+    Ok(streamed(Bundle::open(&call.site.hub, list, runs)?, pass))
+}
+
+/// A source of pieces. A call of `next` can be given up and made again; no piece is lost.
 pub(super) trait Pieces: Send + 'static {
     /// The next piece; `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;

@@ -8,7 +8,8 @@ use super::keys::Role::{Operator, Viewer};
 use super::route::Access::{Open, Role};
 use super::route::{Gives, Param, Route, shape};
 use super::{
-    about, answer, artifacts, attempts, metrics, openapi, rows, runs, start, stream, tell, workers, workflows,
+    about, answer, artifacts, attempts, metrics, openapi, replan, rows, runs, search, start, stream, tell, workers,
+    workflows,
 };
 
 macro_rules! calls {
@@ -63,6 +64,17 @@ fn statuses(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "array", "items": {"type": "string", "enum": longhaul_core::status::RunStatus::WORDS}})
 }
 
+fn truth(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "boolean"})
+}
+
+fn watched(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array", "maxItems": stream::RUNS_MAX,
+        "items": {"type": "string", "pattern": "^[a-z0-9-]{1,40}(:[0-9]{1,18})?$"},
+    })
+}
+
 fn output(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string", "enum": ["stdout", "stderr"]})
 }
@@ -95,10 +107,23 @@ pub(super) static ROUTES: &[Route] = &[
             free("status", "Only these statuses", statuses),
             free("workflow", "Only runs of this workflow", text),
             free("text", "Only runs with this text in id, workflow or task", text),
+            free("id", "Only runs whose id starts with this", text),
+            free("since", "Only runs that started at this time or later, in milliseconds since 1970", whole),
+            free("until", "Only runs that started before this time, in milliseconds since 1970", whole),
             free("before", "Only runs older than this run", text),
             free("limit", "At most this many; the default is 100", up_to_500),
         ])
         .gives(json!(rows::Page)),
+    Route::get("/api/v1/totals", Role(Viewer), "How many runs there are, and what they cost", calls!(rows::totals))
+        .asks(&[
+            free("status", "Only these statuses", statuses),
+            free("workflow", "Only runs of this workflow", text),
+            free("text", "Only runs with this text in id, workflow or task", text),
+            free("id", "Only runs whose id starts with this", text),
+            free("since", "Only runs that started at this time or later, in milliseconds since 1970", whole),
+            free("until", "Only runs that started before this time, in milliseconds since 1970", whole),
+        ])
+        .gives(json!(rows::Totals)),
     Route::post("/api/v1/runs", Role(Operator), "Start a run", calls!(start::start))
         .takes(shape::<start::Start>)
         .keyed()
@@ -114,6 +139,17 @@ pub(super) static ROUTES: &[Route] = &[
         .takes(shape::<tell::Nothing>)
         .gives(TOLD),
     Route::post(
+        "/api/v1/runs/{run}/stop",
+        Role(Operator),
+        "Stop a run: no engine continues it until somebody resumes it",
+        calls!(tell::stop),
+    )
+    .takes(shape::<tell::Nothing>)
+    .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/resume", Role(Operator), "Let a stopped run continue", calls!(tell::resume))
+        .takes(shape::<tell::Nothing>)
+        .gives(TOLD),
+    Route::post(
         "/api/v1/runs/{run}/retry",
         Role(Operator),
         "Start a failed or cancelled run again",
@@ -121,8 +157,24 @@ pub(super) static ROUTES: &[Route] = &[
     )
     .takes(shape::<tell::Retry>)
     .gives(TOLD),
+    Route::get("/api/v1/runs/{run}/source", Role(Viewer), "The text that a run holds", calls!(replan::source))
+        .gives(json!(replan::Source)),
+    Route::post(
+        "/api/v1/runs/{run}/replan",
+        Role(Operator),
+        "Continue a run with a changed workflow, or only compare",
+        calls!(replan::replan),
+    )
+    .takes(shape::<replan::Replan>)
+    .gives(json!(replan::Replanned)),
     Route::post("/api/v1/runs/{run}/signal", Role(Operator), "Send a signal to a run", calls!(tell::signal))
         .takes(shape::<tell::Signal>)
+        .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/tell", Role(Operator), "Tell the agent of a step something", calls!(tell::tell))
+        .takes(shape::<tell::Tell>)
+        .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/budget", Role(Operator), "Change the limits of a run", calls!(tell::budget))
+        .takes(shape::<tell::Budget>)
         .gives(TOLD),
     Route::post("/api/v1/runs/{run}/answer", Role(Operator), "Answer a question", calls!(answer::answer))
         .takes(shape::<answer::Answering>)
@@ -172,12 +224,26 @@ pub(super) static ROUTES: &[Route] = &[
     )
     .asks(&[PATH, ATTEMPT, free("stream", "The default is stdout", output), free("after", "From this byte on", whole)])
     .gives(json!(attempts::Printed)),
+    Route::get(
+        "/api/v1/runs/{run}/search",
+        Role(Viewer),
+        "Search the transcripts and the output of a run",
+        calls!(search::search),
+    )
+    .asks(&[needed("text", "The text, in any case", text), free("path", "Only this step", text)])
+    .gives(json!(search::Found)),
     Route::get("/api/v1/runs/{run}/artifacts", Role(Viewer), "The files of a run", calls!(artifacts::list))
         .gives(json!(artifacts::Artifacts)),
     Route::get("/api/v1/runs/{run}/artifact", Role(Viewer), "A file of a run", calls!(artifacts::one))
         .asks(&[needed("name", "The name of a file", text)])
         .gives(Gives::File),
     Route::get("/api/v1/stream", Role(Viewer), "A stream of changes in the list of runs", calls!(stream::list))
+        .gives(STREAM),
+    Route::get("/api/v1/streams", Role(Viewer), "One stream for the list and several runs", calls!(stream::several))
+        .asks(&[
+            free("list", "Whether to send changes in the list; the default is true", truth),
+            free("run", "A run to watch: its id, or `ID:AFTER` for the events after a number", watched),
+        ])
         .gives(STREAM),
     Route::get("/api/v1/questions", Role(Viewer), "All open questions", calls!(answer::list))
         .gives(json!(answer::Questions)),
@@ -188,6 +254,4 @@ pub(super) static ROUTES: &[Route] = &[
         calls!(workers::list),
     )
     .gives(json!(longhaul_runtime::Roster)),
-    Route::get("/api/v1/persisted", Role(Viewer), "The notes of evaluations and routing", calls!(about::persisted))
-        .gives(json!(about::Persisted)),
 ];

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use longhaul_app::{CommandOutcome, RunCommand};
 use longhaul_core::Json;
+use longhaul_core::event::BudgetChange;
 use longhaul_core::origin::Caller;
 use longhaul_runtime::Follow;
 use schemars::JsonSchema;
@@ -42,6 +43,31 @@ pub(super) struct Signal {
     data: Json,
 }
 
+/// Tells the agent of a step something.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tell {
+    /// The step: its path, or its id if only one such step is open.
+    step: String,
+    /// The text for the agent.
+    text: String,
+}
+
+/// Changes limits of a run. Each is `{"to": N}`, the new limit, or `{"by": N}`, added to the limit.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Budget(BudgetChange);
+
+pub(super) async fn tell(call: Call) -> Result<Reply, Problem> {
+    let Tell { step, text } = call.body()?;
+    command(&call, RunCommand::Tell { step, text }, call.caller()).await
+}
+
+pub(super) async fn budget(call: Call) -> Result<Reply, Problem> {
+    let Budget(change) = call.body()?;
+    command(&call, RunCommand::Budget(change), call.caller()).await
+}
+
 pub(super) async fn cancel(call: Call) -> Result<Reply, Problem> {
     let Cancel { reason } = call.body()?;
     command(&call, RunCommand::Cancel { reason }, call.caller()).await
@@ -55,6 +81,16 @@ pub(super) async fn pause(call: Call) -> Result<Reply, Problem> {
 pub(super) async fn unpause(call: Call) -> Result<Reply, Problem> {
     let Nothing {} = call.body()?;
     command(&call, RunCommand::Unpause, call.caller()).await
+}
+
+pub(super) async fn stop(call: Call) -> Result<Reply, Problem> {
+    let Nothing {} = call.body()?;
+    command(&call, RunCommand::Stop, call.caller()).await
+}
+
+pub(super) async fn resume(call: Call) -> Result<Reply, Problem> {
+    let Nothing {} = call.body()?;
+    command(&call, RunCommand::Resume, call.caller()).await
 }
 
 pub(super) async fn retry(call: Call) -> Result<Reply, Problem> {

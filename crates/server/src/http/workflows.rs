@@ -33,6 +33,9 @@ const LAST_RUNS: usize = 10;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WorkflowRow {
     name: String,
+    /// The name inside the file, if it is another one. Runs have this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
     description: String,
     /// How many steps it has; null if it has errors.
     steps: Option<usize>,
@@ -102,7 +105,7 @@ pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
     refreshed(desk).await?;
     let name = call.param("name").to_owned();
     let (listed, source, report) = aside(desk, move |desk| {
-        let listed = desk.listed_named(&name).ok_or_else(|| unknown(&name))?;
+        let listed = desk.listed_named(&name).or_else(|| titled(desk, &name)).ok_or_else(|| unknown(&name))?;
         let (source, report) = read(desk, &listed.entry)?;
         Ok((listed, source, report))
     })
@@ -120,6 +123,11 @@ pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
         row: workflow_row(&listed, &runs),
         last_runs: runs.into_iter().take(LAST_RUNS).collect(),
     })
+}
+
+/// The workflow with this name inside its file: runs have this name.
+fn titled(desk: &AppState, name: &str) -> Option<Listed> {
+    desk.listed().into_iter().find(|listed| listed.plan.as_ref().is_some_and(|plan| plan.main().name == name))
 }
 
 fn inputs(unit: &plan::Unit) -> IndexMap<String, Input> {
@@ -230,6 +238,7 @@ fn workflow_row(listed: &Listed, runs: &[Row]) -> WorkflowRow {
     let Listed { entry, description, hides, plan } = listed;
     WorkflowRow {
         name: entry.name.clone(),
+        title: plan.as_ref().map(|plan| plan.main().name.clone()).filter(|title| *title != entry.name),
         description: description.clone(),
         steps: plan.as_ref().map(|plan| plan.steps.len()),
         ok: plan.is_some(),

@@ -64,6 +64,23 @@ pub async fn a_prefix_is_plain_text(store: Given) {
     }
 }
 
+/// A run was created at the time of its first event, and changed at the time of its last one.
+pub async fn runs_are_chosen_by_when_they_were_created_and_changed(store: Given) {
+    for (name, at_ms) in [("old-1", 100), ("new-1", 200), ("new-2", 300)] {
+        let made = making(&id(name));
+        let events = made.events.iter().cloned().map(|event| NewEvent { at_ms, ..event }).collect();
+        store.append(Append { events, ..made }).await.unwrap();
+    }
+    advance(&store, &id("old-1"), |append| append.events[0].at_ms = 400).await.unwrap();
+    let all = Query::default();
+    assert_eq!(names(&store, Query { created_from_ms: Some(200), ..all.clone() }).await, ["new-2", "new-1"]);
+    assert_eq!(names(&store, Query { created_before_ms: Some(300), ..all.clone() }).await, ["new-1", "old-1"]);
+    let day = Query { created_from_ms: Some(200), created_before_ms: Some(300), ..all.clone() };
+    assert_eq!(names(&store, day).await, ["new-1"]);
+    assert_eq!(names(&store, Query { updated_from_ms: Some(300), ..all.clone() }).await, ["new-2", "old-1"]);
+    assert_eq!(names(&store, Query { updated_from_ms: Some(401), ..all }).await, [""; 0]);
+}
+
 /// An empty page would look like the end.
 pub async fn a_page_after_an_unknown_run_is_refused(store: Given) {
     let gone = Some(id("gone"));

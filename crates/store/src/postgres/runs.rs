@@ -126,6 +126,16 @@ pub(super) async fn runs(store: &Postgres, query: Query) -> Result<Vec<RunRow>, 
     if let Some(after) = query.after {
         add("number > ?", Box::new(number(store, &after).await?));
     }
+    let times = [
+        ("created_ms >= ?", query.created_from_ms),
+        ("created_ms < ?", query.created_before_ms),
+        ("updated_ms >= ?", query.updated_from_ms),
+    ];
+    for (condition, time) in times {
+        if let Some(time) = time {
+            add(condition, Box::new(time));
+        }
+    }
     if let Some(now) = query.unattended_at_ms {
         add(
             "NOT EXISTS (SELECT FROM task WHERE task.run = run.number AND (worker IS NULL OR lease_until_ms > ?))",

@@ -129,6 +129,16 @@ pub(super) fn runs(db: &Connection, query: Query) -> Result<Vec<RunRow>, Error> 
     if let Some(after) = query.after {
         add("number > ?", Box::new(bound(&after)?));
     }
+    let times = [
+        ("created_ms >= ?", query.created_from_ms),
+        ("created_ms < ?", query.created_before_ms),
+        ("updated_ms >= ?", query.updated_from_ms),
+    ];
+    for (condition, time) in times {
+        if let Some(time) = time {
+            add(condition, Box::new(time));
+        }
+    }
     if let Some(now) = query.unattended_at_ms {
         add(
             "NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.number AND (worker IS NULL OR lease_until_ms > ?))",

@@ -1,7 +1,7 @@
 //! Checks recoveries and conversations, from the events.
 //!
 //! **Invariant:** no step recovers more often than its rules say, no entry of `fallback` is used twice, and only a
-//! recorded conversation is continued, by the agent that it belongs to.
+//! recorded conversation is continued, by the agent that it belongs to. A conversation hears each hint once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,6 +25,10 @@ pub(super) struct Agents {
     latest: HashMap<String, String>,
     /// Steps whose files must be restored before the next attempt.
     interrupted: HashSet<String>,
+    /// Hints that a conversation heard: the step, the conversation, the number.
+    heard: HashSet<(String, String, u32)>,
+    /// Those that the open turn of a step carries.
+    carried: HashMap<String, Vec<(String, String, u32)>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -47,6 +51,12 @@ impl Agents {
                 self.interrupted.insert(path.to_string());
             }
             Event::AttemptSucceeded { path, result, .. } | Event::AttemptFailed { path, result, .. } => {
+                let is_unsent = matches!(event, Event::AttemptFailed { error, .. }
+                    if error.class != ErrorClass::Lost && (error.needs_person || result.usage == Some(Usage::default())));
+                let carried = self.carried.remove(&path.to_string()).filter(|_| is_unsent);
+                for hint in carried.into_iter().flatten() {
+                    self.heard.remove(&hint);
+                }
                 let lost = matches!(event, Event::AttemptFailed { error, .. } if error.class == ErrorClass::Lost);
                 if lost && restores(planner, before, path) {
                     self.interrupted.insert(path.to_string());
@@ -67,6 +77,13 @@ impl Agents {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Under another plan, every step that is not kept starts from the beginning.
+    pub(super) fn start_over(&mut self) {
+        self.recoveries.clear();
+        self.interrupted.clear();
+        self.latest.clear();
     }
 
     fn rest(&mut self, path: &StepPath) {
@@ -106,6 +123,7 @@ impl Agents {
             RecoveryAction::Again
             | RecoveryAction::Continue
             | RecoveryAction::Resend
+            | RecoveryAction::Hint
             | RecoveryAction::Answer { .. } => {}
         }
         let recovered = &self.recoveries[&path.to_string()];
@@ -132,6 +150,13 @@ impl Agents {
         }
         if known.agent != doer(start) {
             return Err(format!("{who}, but that is of {} and not of {}", known.agent, doer(start)));
+        }
+        for hint in &start.turn.hints {
+            let heard = (start.path.to_string(), session.id.clone(), *hint);
+            if !self.heard.insert(heard.clone()) {
+                return Err(format!("{who}, which hears hint {hint} twice"));
+            }
+            self.carried.entry(start.path.to_string()).or_default().push(heard);
         }
         if session.total != self.totals.get(&session.id).copied() {
             return Err(format!("{who}, but what it has used is {:?}", self.totals.get(&session.id)));

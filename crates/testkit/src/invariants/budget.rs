@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_core::decide::Planner;
-use longhaul_core::event::{Event, Usage};
+use longhaul_core::event::{Amount, BudgetChange, Event, Usage};
 use longhaul_core::plan::OnExceed;
 use longhaul_core::state::State;
 
@@ -23,6 +23,9 @@ pub(super) struct Budget {
     queued: BTreeSet<(String, u32)>,
     /// Limits that were reached and handled.
     passed: Vec<String>,
+    /// Limits that a person set.
+    usd: Option<f64>,
+    tokens: Option<u64>,
 }
 
 impl Budget {
@@ -45,6 +48,10 @@ impl Budget {
                 self.settle((path.to_string(), *attempt), *usage, false);
             }
             Event::LimitReached { limit, path: None } => self.passed.push(limit.clone()),
+            Event::BudgetChanged { change, .. } => {
+                self.passed.retain(|limit| !change.names().contains(&limit.as_str()));
+                self.changed(change)?;
+            }
             _ => {}
         }
         Ok(())
@@ -85,18 +92,35 @@ impl Budget {
         }
     }
 
+    /// What is recorded is the limit itself, never an amount to add.
+    fn changed(&mut self, change: &BudgetChange) -> Result<(), String> {
+        let unresolved = || "an amount to add was recorded".to_owned();
+        match change.usd {
+            Some(Amount::To(usd)) => self.usd = Some(usd),
+            Some(Amount::By(_)) => return Err(unresolved()),
+            None => {}
+        }
+        match change.tokens {
+            Some(Amount::To(tokens)) => self.tokens = Some(tokens),
+            Some(Amount::By(_)) => return Err(unresolved()),
+            None => {}
+        }
+        Ok(())
+    }
+
     fn may_begin(&self, planner: Planner<'_>) -> Result<(), String> {
         let limits = &planner.plan.main().limits;
         // With these settings the run continues beyond the limit on purpose.
         if matches!(limits.on_exceed, OnExceed::Warn | OnExceed::Degrade) {
             return Ok(());
         }
+        let (tokens, usd) = (self.tokens.or(limits.tokens), self.usd.or(limits.usd));
         let mut used = self.known;
         used += self.assumed;
-        self.below(limits.tokens, limits.usd, used, "what it may spend is spent")?;
+        self.below(tokens, usd, used, "what it may spend is spent")?;
         self.aside.values().for_each(|reserve| used += *reserve);
         match self.aside.values().any(|reserve| *reserve != Usage::default()) {
-            true => self.below(limits.tokens, limits.usd, used, "what is under way may need the rest"),
+            true => self.below(tokens, usd, used, "what is under way may need the rest"),
             false => Ok(()),
         }
     }

@@ -3,7 +3,8 @@
 use longhaul_core::consent::Terms;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{
-    Answer, Driver, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
+    Amount, Answer, BudgetChange, Driver, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage,
+    VERSION,
 };
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan, SEMANTICS, WorkKind};
@@ -38,6 +39,7 @@ pub(crate) fn started(plan: &Plan, driver: Driver) -> Event {
         consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
         driver,
+        source: None,
     })
 }
 
@@ -54,13 +56,38 @@ impl Sim {
         if self.state.paused && !(self.is_patient() && self.chance.one_in(3)) {
             return Some(Event::Unpaused { by: None });
         }
+        if self.state.stopped.is_some() && !(self.is_patient() && self.chance.one_in(3)) {
+            return Some(Event::RunResumed { by: None });
+        }
+        if self.is_patient() && self.chance.one_in(60) {
+            return Some(Event::RunStopped { by: Some("ana".to_owned()) });
+        }
         if self.is_patient() && self.chance.one_in(40) {
             return Some(Event::CancelRequested { by: None, reason: None });
         }
         if self.is_patient() && self.chance.one_in(40) {
             return Some(Event::Paused { by: None });
         }
+        if self.is_patient() && self.chance.one_in(25) {
+            return Some(self.steering());
+        }
         self.happening()
+    }
+
+    /// A person tells a step something or changes a limit. The planner must refuse what does not fit.
+    fn steering(&mut self) -> Event {
+        let steps = self.state.steps();
+        if self.chance.one_in(3) {
+            let change = match self.chance.below(3) {
+                0 => BudgetChange { usd: Some(Amount::By(0.25)), ..BudgetChange::default() },
+                1 => BudgetChange { tokens: Some(Amount::To(500)), ..BudgetChange::default() },
+                _ => BudgetChange { steps: Some(Amount::By(3)), ..BudgetChange::default() },
+            };
+            return Event::BudgetChanged { change, by: None };
+        }
+        let path = steps[self.chance.clone().index(steps.len())].path.clone();
+        let path = if self.chance.one_in(4) { path.visited(2) } else { path };
+        Event::HintGiven { path, text: "look again".to_owned(), by: None }
     }
 
     /// The work after a failure ends, fails, or is taken over because its worker is gone.

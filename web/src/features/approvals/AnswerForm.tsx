@@ -1,23 +1,24 @@
 // The form that answers a question, or the reason why this page cannot.
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, address, post } from "../../api/client";
+import { aboutQuery } from "../../api/queries";
 import type { Answer, CommandOutcome, Question } from "../../api/types";
 import { Button } from "../../ui/Button";
-import { Actions } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { Fold } from "../../ui/Fold";
 import { sentence } from "../../ui/format";
 import { ErrorNote, Note } from "../../ui/Note";
-import { typed, written } from "../../ui/schema";
 import { ONLY_LOOKS, useMay } from "../../ui/useMay";
-import { choicesFor, denialFor, typedFor } from "./answers";
-import { added, applied, isTooLate, OUTCOMES, type Outcome, tooLate } from "./outcomes";
 import styles from "./approvals.module.css";
+import { added, applied, isTooLate, OUTCOMES, type Outcome, tooLate } from "./outcomes";
+import { hasApproved } from "./people";
+import { Ways } from "./Ways";
 
 export function AnswerForm({ question }: { question: Question }) {
   const may = useMay();
+  const user = useQuery(aboutQuery).data?.user;
   const [overriding, override] = useState(false);
   const [comment, type] = useState("");
   const client = useQueryClient();
@@ -39,19 +40,34 @@ export function AnswerForm({ question }: { question: Question }) {
     onSettled: () => void client.invalidateQueries({ queryKey: ["questions"] }),
   });
   if (!may) return <Note tone="wait">{ONLY_LOOKS}</Note>;
-  if (!here.ok && !overriding) return <NotHere question={question} override={() => override(true)} />;
+  const onlyDeny = !here.ok && hasApproved(question, user);
+  if (!here.ok && !overriding && !onlyDeny) return <NotHere question={question} override={() => override(true)} />;
+  // The question stays open after one of several approvals.
+  if (say.isSuccess && !(onlyDeny && say.variables === "approve")) return null;
+  const send = (answer: Answer, refused?: (error: Error) => void) => say.mutate(answer, { ...(refused ? { onError: refused } : {}) });
   return (
     <div className={styles.form}>
-      {say.error && !(say.error instanceof ApiError && isTooLate(say.error.problem)) && <ErrorNote error={say.error} />}
-      {say.isSuccess ? null : (
-        <>
-          <Ways question={question} busy={say.isPending} say={say.mutate} />
-          <Fold title="Add a comment">
-            {() => <Field label="For others to read" schema={undefined} text={comment} type={type} />}
-          </Fold>
-        </>
-      )}
+      {say.error && !isShown(say.error) && <ErrorNote error={say.error} />}
+      {onlyDeny && <Note tone="wait">You have approved this. You can still deny it.</Note>}
+      <Ways question={question} busy={say.isPending} say={send} onlyDeny={onlyDeny} />
+      <Comment kind={question.kind} comment={comment} type={type} />
     </div>
+  );
+}
+
+/** Whether an error is shown in another place: beside its fields, or as the outcome. */
+function isShown(error: Error): boolean {
+  return error instanceof ApiError && (isTooLate(error.problem) || (error.problem.fields?.length ?? 0) > 0);
+}
+
+/** A text beside the answer. A person who tries a step again often has a hint for its agent. */
+function Comment({ kind, comment, type }: { kind: Question["kind"]; comment: string; type: (text: string) => void }) {
+  if (kind === "operator")
+    return <Field label="A hint for the next attempt (optional)" text={comment} type={type} hint="If an agent does the step, it reads this when it tries again." />;
+  return (
+    <Fold title="Add a comment">
+      {() => <Field label="Comment" text={comment} type={type} hint="People, and later steps and their agents, can read it." />}
+    </Fold>
   );
 }
 
@@ -65,111 +81,5 @@ function NotHere({ question: { here }, override }: { question: Question; overrid
         </div>
       )}
     </Note>
-  );
-}
-
-interface WaysProps {
-  question: Question;
-  busy: boolean;
-  say: (answer: Answer) => void;
-}
-
-/** The form that is open, if there is one. */
-type Typing = "reason" | "value" | undefined;
-
-function Ways({ question, busy, say }: WaysProps) {
-  const value = typedFor(question);
-  const [typing, start] = useState<Typing>(value?.means === "value" ? "value" : undefined);
-  const denial = denialFor(question);
-  if (typing === "reason") return <Reason title={denial ?? ""} busy={busy} say={say} back={() => start(undefined)} />;
-  if (typing === "value" && value)
-    return (
-      <Typed question={question} way={value} busy={busy} say={say} back={value.means === "edit" ? () => start(undefined) : undefined} />
-    );
-  return (
-    <Actions>
-      {choicesFor(question).map(({ title, answer, look }) => (
-        <Button key={title} look={look} disabled={busy} onClick={() => say(answer)}>
-          {title}
-        </Button>
-      ))}
-      {value && (
-        <Button disabled={busy} onClick={() => start("value")}>
-          Edit
-        </Button>
-      )}
-      {denial && (
-        <Button look="danger" disabled={busy} onClick={() => start("reason")}>
-          {denial}
-        </Button>
-      )}
-    </Actions>
-  );
-}
-
-function Reason({ title, busy, say, back }: { title: string; busy: boolean; say: (answer: Answer) => void; back: () => void }) {
-  const [reason, type] = useState("");
-  return (
-    <form
-      className={styles.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        say({ deny: reason ? { reason } : {} });
-      }}
-    >
-      <Field label="The reason (optional)" schema={undefined} text={reason} type={type} />
-      <Actions>
-        <Button type="submit" look="danger" disabled={busy}>
-          {title}
-        </Button>
-        <Button look="quiet" onClick={back}>
-          Back
-        </Button>
-      </Actions>
-    </form>
-  );
-}
-
-interface TypedProps extends WaysProps {
-  way: { title: string; means: "edit" | "value" };
-  back: (() => void) | undefined;
-}
-
-function Typed({ question, way, busy, say, back }: TypedProps) {
-  const schema = question.schema ?? (way.means === "edit" && typeof question.output !== "string" ? {} : undefined);
-  const [text, type] = useState(written(question.output));
-  const [wrong, complain] = useState<string>();
-  const send = () => {
-    const read = typed(schema, text);
-    if ("wrong" in read) return complain(read.wrong);
-    say(way.means === "edit" ? { edit: { value: read.value } } : { value: { value: read.value } });
-  };
-  return (
-    <form
-      className={styles.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <Field
-        label={way.means === "edit" ? "Your value" : "Your answer"}
-        schema={schema}
-        text={text}
-        type={type}
-        rows={3}
-        {...(wrong ? { wrong } : {})}
-      />
-      <Actions>
-        <Button type="submit" look="main" disabled={busy}>
-          {way.title}
-        </Button>
-        {back && (
-          <Button look="quiet" onClick={back}>
-            Back
-          </Button>
-        )}
-      </Actions>
-    </form>
   );
 }

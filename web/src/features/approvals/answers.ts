@@ -20,9 +20,6 @@ export function choicesFor({ kind, choices = [], needed }: Question): Choice[] {
   switch (kind) {
     case "approval":
     case "consent":
-      return own.length
-        ? own.map((choice, at) => ({ ...choice, look: at === 0 ? "main" : "plain" }))
-        : [{ title: "Approve", answer: "approve", look: "main" }];
     case "review":
       return [{ title: "Approve", answer: "approve", look: "main" }, ...own];
     case "operator":
@@ -36,13 +33,6 @@ export function choicesFor({ kind, choices = [], needed }: Question): Choice[] {
     case "question":
       return own;
   }
-}
-
-/** The progress of a question that several people must approve. */
-export function progressOf({ needed, approved = [] }: Pick<Question, "needed" | "approved">): string | undefined {
-  if (!needed) return undefined;
-  const names = approved.map(({ by }) => by).join(", ");
-  return `${approved.length} of ${needed} approvals${names ? `, approved by ${names}` : ""}`;
 }
 
 /** What a denial needs, if the question can be denied. */

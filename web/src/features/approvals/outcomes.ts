@@ -24,6 +24,7 @@ const FOLLOWS: Record<string, string> = {
   needs_engine: "No engine is running it: start a worker, or resume it.",
   waits: "The run waits for something else.",
   paused: "The run is paused.",
+  stopped: "The run is stopped.",
   client: "Its client continues with the next steps.",
   succeeded: "The run succeeded",
   failed: "The run failed",
@@ -36,7 +37,8 @@ export function applied({ run, step, outcome, then, message }: CommandOutcome): 
   const follows = FOLLOWS[then] ?? "";
   const why = message ? `: ${message}` : "";
   const done = then === "stored" ? "Stored" : capital(outcome);
-  return { run, path: step ?? "", tone: "good", text: `${done}. ${follows.endsWith(".") ? follows : `${follows}${why}.`}` };
+  const tone = then === "failed" || then === "cancelled" ? "bad" : "good";
+  return { run, path: step ?? "", tone, text: `${done}. ${follows.endsWith(".") ? follows : `${follows}${why}.`}` };
 }
 
 /** The result of an answer that was rejected because another person was first; `undefined` for any other error. */

@@ -1,13 +1,18 @@
 // A run: its steps beside its picture, live.
 
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import type { Path } from "../../api/types";
-import { ErrorNote } from "../../ui/Note";
+import { rowQuery } from "../../api/queries";
+import { count } from "../../ui/format";
+import { ErrorNote, Waiting } from "../../ui/Note";
+import { Status } from "../../ui/Status";
 import { Tabs } from "../../ui/Tabs";
 import { useNow } from "../../ui/useNow";
 import { useRest } from "../../ui/useRest";
 import { useWide } from "../../ui/useWide";
+import { Title } from "../../ui/Title";
 import { Outcomes } from "../approvals/Outcomes";
 import { QuestionCard } from "../approvals/QuestionCard";
 import { LivePicture } from "./graph/LivePicture";
@@ -15,6 +20,7 @@ import { Places, type Turns } from "./graph/nodes";
 import { Files } from "./panels/Files";
 import { Header } from "./panels/Header";
 import { Log } from "./panels/Log";
+import { Search } from "./panels/Search";
 import { Summary } from "./panels/Summary";
 import { WhyPanel } from "./panels/WhyPanel";
 import styles from "./run.module.css";
@@ -22,8 +28,9 @@ import type { Fold } from "./state/fold";
 import { useRun, WatchedRun } from "./state/useRun";
 import { LookedAt, type View } from "./state/view";
 import { StepList } from "./steps/StepList";
+import { Timeline } from "./timeline/Timeline";
 
-const TABS = ["steps", "picture", "log", "files", "summary"] as const;
+const TABS = ["steps", "timeline", "picture", "search", "log", "files", "summary"] as const;
 type Tab = (typeof TABS)[number];
 
 /** The selection in the address of the page. */
@@ -43,8 +50,30 @@ export function RunPage({ run, search }: { run: string; search: RunSearch }) {
   return (
     <WatchedRun value={store}>
       {problem && <ErrorNote error={problem} />}
-      {fold && <Page fold={fold} search={search} />}
+      {fold ? <Page fold={fold} search={search} /> : !problem && <Loading run={run} />}
     </WatchedRun>
+  );
+}
+
+/** The line of the run in lists, until the rest is there: a run with many events takes the server a moment. */
+function Loading({ run }: { run: string }) {
+  const { data } = useQuery(rowQuery(run));
+  return (
+    <section aria-labelledby="run" aria-busy="true" className={styles.page}>
+      <title>{`${data?.status ?? "loading"}: ${run} · Longhaul`}</title>
+      <header className={styles.header}>
+        <div className={styles.headline}>
+          {data && <Status status={data.status} />}
+          <h1 id="run">{data?.summary.task || data?.workflow || run}</h1>
+        </div>
+        <p className={styles.facts}>
+          {data && <span>{data.workflow}</span>}
+          <span className="mono">{run}</span>
+          {data && <span>{count(data.summary.done, "step")} done</span>}
+        </p>
+      </header>
+      <Waiting what="the run" />
+    </section>
   );
 }
 
@@ -55,9 +84,9 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
   return (
     <LookedAt value={view}>
       <section aria-labelledby="run" className={styles.page}>
-        <title>{`${fold.head.status}: ${fold.head.task || fold.head.workflow} · Longhaul`}</title>
+        <Title text={`${fold.head.status}: ${fold.head.task || fold.head.workflow}`} />
         <Header head={fold.head} />
-        <div className={styles.columns}>
+        <div className={styles.columns} data-wide={chosen === "timeline"}>
           <div className={styles.left}>
             <WhyPanel />
             <Outcomes run={fold.head.run} />
@@ -72,12 +101,14 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
                   <LivePicture />
                 </div>
               )}
+              {chosen === "timeline" && <Timeline />}
+              {chosen === "search" && <Search />}
               {chosen === "log" && <Log />}
               {chosen === "files" && <Files />}
               {chosen === "summary" && <Summary />}
             </div>
           </div>
-          {wide && <Beside />}
+          {wide && chosen !== "timeline" && <Beside />}
         </div>
       </section>
     </LookedAt>

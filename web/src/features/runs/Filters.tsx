@@ -5,6 +5,7 @@ import { useEffect, useState } from "react";
 import { StatusIcon } from "../../ui/Status";
 import { type Filter, STATUSES, toggled } from "./filter";
 import styles from "./runs.module.css";
+import { type Time, TIMES } from "./times";
 
 const PAUSE_MS = 200;
 
@@ -26,6 +27,7 @@ export function Filters({ filter, workflows }: { filter: Filter; workflows: stri
           <option key={name}>{name}</option>
         ))}
       </select>
+      <TimeField filter={filter} show={show} />
       <div className={styles.pills} role="group" aria-label="Status">
         {STATUSES.map((status) => (
           <button
@@ -40,6 +42,41 @@ export function Filters({ filter, workflows }: { filter: Filter; workflows: stri
         ))}
       </div>
     </form>
+  );
+}
+
+const DAYS = "days";
+
+/** The recent past, or days. */
+function TimeField({ filter, show }: { filter: Filter; show: (filter: Filter) => void }) {
+  const { time, from, to, ...others } = filter;
+  const [days, choose] = useState(from !== undefined || to !== undefined);
+  const set = (value: string) => {
+    choose(value === DAYS);
+    show(value === DAYS || value === "" ? others : { ...others, time: value as Time });
+  };
+  const day = (name: "from" | "to", value: string) => {
+    const { [name]: _, ...rest } = filter;
+    show(value ? { ...rest, [name]: value } : rest);
+  };
+  return (
+    <>
+      <select className={styles.select} aria-label="Started" value={days ? DAYS : (time ?? "")} onChange={(event) => set(event.target.value)}>
+        <option value="">any time</option>
+        {Object.entries(TIMES).map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+        <option value={DAYS}>days…</option>
+      </select>
+      {days && (
+        <span className={styles.days}>
+          <input type="date" aria-label="From this day" value={from ?? ""} onChange={(event) => day("from", event.target.value)} />
+          <input type="date" aria-label="To this day" value={to ?? ""} onChange={(event) => day("to", event.target.value)} />
+        </span>
+      )}
+    </>
   );
 }
 

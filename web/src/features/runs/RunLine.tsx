@@ -2,8 +2,8 @@
 
 import { Link } from "@tanstack/react-router";
 import type { RunRow } from "../../api/types";
-import { ago, awaited, count, duration, money, moment, origin } from "../../ui/format";
-import { Status } from "../../ui/Status";
+import { ago, awaited, count, duration, money, moment, origin, started } from "../../ui/format";
+import { StandingLine, StandingWord } from "../../ui/Standing";
 import { Words } from "../../ui/Words";
 import styles from "./runs.module.css";
 
@@ -12,7 +12,7 @@ export function RunLine({ row, now }: { row: RunRow; now: number }) {
   const end = summary.ended_at ?? (isOver(row) ? row.updated_at : now);
   return (
     <Link to="/runs/$run" params={{ run }} search={{}} className={styles.line} data-run={run}>
-      <Status status={status} />
+      <StandingWord status={status} standing={row.standing} />
       <span className={styles.what}>
         <span className={styles.task}>{summary.task || workflow}</span>
         <span className={styles.about}>
@@ -25,29 +25,36 @@ export function RunLine({ row, now }: { row: RunRow; now: number }) {
       <span className={styles.numbers}>
         <span title="Duration">{duration(end - summary.started_at)}</span>
         <span title="Cost">{money(summary.usd)}</span>
-        <span title={moment(summary.started_at)}>{ago(summary.started_at, now)}</span>
+        <span title={`${moment(summary.started_at)}, ${ago(summary.started_at, now)}`}>{started(summary.started_at, now)}</span>
         <span className={styles.done}>{count(summary.done, "step")} done</span>
       </span>
     </Link>
   );
 }
 
-function isOver({ status }: RunRow): boolean {
+function isOver({ status }: Pick<RunRow, "status">): boolean {
   return status === "succeeded" || status === "failed" || status === "cancelled";
 }
 
 /** What it waits for, or why it failed. */
-function Waits({ row: { status, summary } }: { row: RunRow }) {
+function Waits({ row: { status, standing, summary } }: { row: RunRow }) {
   if (status === "failed" && summary.message)
     return (
       <span className={styles.bad}>
         <Words text={summary.message} />
       </span>
     );
-  if (status !== "waiting" && status !== "paused") return null;
+  if (isOver({ status })) return null;
+  const waits = summary.waits ?? (summary.waiting_for ? `waits for ${awaited(summary.waiting_for)}` : "");
+  if (standing?.text || !waits)
+    return (
+      <span className={status === "running" ? styles.doing : styles.waits}>
+        <StandingLine standing={standing} />
+      </span>
+    );
   return (
     <span className={styles.waits}>
-      <Words text={summary.waits ?? (summary.waiting_for ? `waits for ${awaited(summary.waiting_for)}` : "")} />
+      <Words text={waits} />
     </span>
   );
 }

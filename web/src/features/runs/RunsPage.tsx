@@ -2,31 +2,45 @@
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { runsQuery, workflowsQuery } from "../../api/queries";
-import type { RunRow } from "../../api/types";
-import { Empty, ErrorNote } from "../../ui/Note";
+import type { RunRow, WorkflowRow } from "../../api/types";
+import { Empty, ErrorNote, Waiting } from "../../ui/Note";
+import { Title } from "../../ui/Title";
+import { useNow } from "../../ui/useNow";
 import { Filters } from "./Filters";
-import type { Filter } from "./filter";
+import { asked, type Filter } from "./filter";
 import { RunList } from "./RunList";
+import { Totals } from "./Totals";
 import styles from "./runs.module.css";
 
 export function RunsPage({ filter }: { filter: Filter }) {
   // Read here and not later: a page is drawn again only for values that it has read.
-  const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(runsQuery(filter));
+  const wanted = asked(filter, useNow(filter.time !== undefined, 60_000));
+  const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(runsQuery(wanted));
   const more = () => hasNextPage && !isFetching && void fetchNextPage();
-  const names = useQuery(workflowsQuery).data?.workflows.map((workflow) => workflow.name) ?? [];
-  const runs = data?.pages.flatMap((page) => page.runs) ?? [];
+  const known = useQuery(workflowsQuery).data?.workflows;
+  const runs = useMemo(() => data?.pages.flatMap((page) => page.runs) ?? [], [data]);
+  // Runs have the name inside the file, which can be another one than that of the file.
+  const names = useMemo(() => namesOf(known ?? [], runs), [known, runs]);
   return (
     <section aria-label="Runs" className={styles.page}>
-      <title>Runs · Longhaul</title>
+      <Title text="Runs" />
       <h1 className="unseen">Runs</h1>
       {(data || !error) && <Filters filter={filter} workflows={names} />}
       {error && <ErrorNote error={error} />}
+      {!data && !error && <Waiting what="the runs" />}
+      {runs.length > 0 && <Totals filter={wanted} />}
       {data && runs.length === 0 && <Nothing filtered={Object.keys(filter).length > 0} />}
       {runs.length > 0 && <RunList runs={runs} more={more} />}
       <Announcer runs={runs} />
     </section>
   );
+}
+
+/** The names of workflows that can be filtered by, in order. */
+function namesOf(workflows: WorkflowRow[], runs: RunRow[]): string[] {
+  return [...new Set([...workflows.map(({ name, title }) => title ?? name), ...runs.map(({ workflow }) => workflow)])].sort();
 }
 
 function Nothing({ filtered }: { filtered: boolean }) {

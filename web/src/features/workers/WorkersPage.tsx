@@ -3,8 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { aboutQuery, workersQuery } from "../../api/queries";
 import type { About } from "../../api/types";
-import { Empty, ErrorNote } from "../../ui/Note";
+import { Empty, ErrorNote, Waiting as Loading } from "../../ui/Note";
 import { useNow } from "../../ui/useNow";
+import { Title } from "../../ui/Title";
 import { Duties } from "./Duties";
 import { summed } from "./summed";
 import { Waiting } from "./Waiting";
@@ -18,12 +19,13 @@ export function WorkersPage() {
   const now = (data?.now ?? 0) + Math.max(useNow(true) - dataUpdatedAt, 0);
   return (
     <section aria-labelledby="workers" className={styles.page}>
-      <title>Workers · Longhaul</title>
+      <Title text="Workers" />
       <header className={styles.header}>
         <h1 id="workers">Workers</h1>
         {data && <p className="quiet">{summed(data)}</p>}
       </header>
       {error && <ErrorNote error={error} />}
+      {!data && !error && <Loading what="the workers" />}
       {data && data.waiting.length > 0 && <Waiting waiting={data.waiting} />}
       {data?.workers.length === 0 && <Nobody about={about} />}
       {data && data.workers.length > 0 && (

@@ -1,12 +1,15 @@
 // The inputs, the limits and the last runs of a workflow.
 
 import { Link } from "@tanstack/react-router";
-import type { RunRow, Workflow } from "../../api/types";
+import type { Json, RunRow, Workflow } from "../../api/types";
 import { ago, duration, money, short } from "../../ui/format";
-import { asSchema, choicesOf, written } from "../../ui/schema";
+import { fieldsOf } from "../../ui/form/model";
 import { Status } from "../../ui/Status";
 import { useNow } from "../../ui/useNow";
 import styles from "./workflows.module.css";
+
+/** The most choices that are listed. */
+const CHOICES_MAX = 20;
 
 export function Inputs({ workflow: { inputs, outputs } }: { workflow: Workflow }) {
   return (
@@ -22,7 +25,7 @@ export function Inputs({ workflow: { inputs, outputs } }: { workflow: Workflow }
             <dt>{name}</dt>
             <dd>
               <span className="quiet">
-                {choicesOf(input.schema).join(" or ") || written(asSchema(input.schema)["type"] ?? "anything")}
+                {typeOf(input.schema)}
                 {input.default !== undefined ? `, ${written(input.default)} by default` : input.optional ? ", optional" : ", required"}
               </span>
               {input.description && <p>{input.description}</p>}
@@ -78,4 +81,14 @@ export function LastRuns({ runs }: { runs: RunRow[] }) {
       </ul>
     </section>
   );
+}
+
+/** What an input can be, in a few words. */
+function typeOf(schema: Json): string {
+  const { enum: choices, type } = fieldsOf(schema) ?? {};
+  return Array.isArray(choices) ? choices.slice(0, CHOICES_MAX).map(written).join(" or ") : written(type ?? "anything");
+}
+
+function written(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -6,11 +6,12 @@ import { workflowQuery } from "../../api/queries";
 import type { Workflow } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { count } from "../../ui/format";
-import { ErrorNote } from "../../ui/Note";
+import { ErrorNote, Waiting } from "../../ui/Note";
 import { Tabs } from "../../ui/Tabs";
 import { ONLY_LOOKS, useMay } from "../../ui/useMay";
 import { useRest } from "../../ui/useRest";
 import { useWide } from "../../ui/useWide";
+import { Title } from "../../ui/Title";
 import { Checks } from "./Checks";
 import { Inputs, LastRuns, Limits } from "./Facts";
 import { Rate } from "./Rate";
@@ -23,7 +24,7 @@ const GraphView = lazy(() => import("../run/graph/GraphView"));
 export function WorkflowPage({ name }: { name: string }) {
   const { data, error } = useQuery(workflowQuery(name));
   if (error) return <ErrorNote error={error} />;
-  return data ? <Page workflow={data} /> : null;
+  return data ? <Page workflow={data} /> : <Waiting what={name} />;
 }
 
 const BROKEN = "It has mistakes: see Checks.";
@@ -33,10 +34,10 @@ function Page({ workflow }: { workflow: Workflow }) {
   const [running, run] = useState(false);
   return (
     <section aria-labelledby="workflow" className={styles.page}>
-      <title>{`${workflow.name} · Longhaul`}</title>
+      <Title text={workflow.title ?? workflow.name} />
       <header className={styles.head}>
         <div className={styles.about}>
-          <h1 id="workflow">{workflow.name}</h1>
+          <h1 id="workflow">{workflow.title ?? workflow.name}</h1>
           <p>{workflow.description}</p>
           <p className={styles.facts}>
             <span className="mono quiet">{workflow.file}</span>

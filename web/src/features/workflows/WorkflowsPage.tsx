@@ -5,9 +5,10 @@ import { Link } from "@tanstack/react-router";
 import { aboutQuery, workflowsQuery } from "../../api/queries";
 import type { WorkflowRow } from "../../api/types";
 import { ago, count } from "../../ui/format";
-import { Empty, ErrorNote } from "../../ui/Note";
+import { Empty, ErrorNote, Waiting } from "../../ui/Note";
 import { Status } from "../../ui/Status";
 import { useNow } from "../../ui/useNow";
+import { Title } from "../../ui/Title";
 import { Rate } from "./Rate";
 import styles from "./workflows.module.css";
 
@@ -16,7 +17,7 @@ export function WorkflowsPage() {
   const about = useQuery(aboutQuery).data;
   return (
     <section aria-labelledby="workflows" className={styles.page}>
-      <title>Workflows · Longhaul</title>
+      <Title text="Workflows" />
       <header>
         <h1 id="workflows">Workflows</h1>
         {about && (
@@ -26,6 +27,7 @@ export function WorkflowsPage() {
         )}
       </header>
       {error && <ErrorNote error={error} />}
+      {!data && !error && <Waiting what="the workflows" />}
       {data?.workflows.length === 0 && (
         <Empty title="There are no workflows">
           <p>
@@ -55,8 +57,9 @@ function Card({ row }: { row: WorkflowRow }) {
     <li className={styles.card}>
       <h2>
         <Link to="/workflows/$name" params={{ name: row.name }}>
-          {row.name}
+          {row.title ?? row.name}
         </Link>
+        {row.title && <span className="quiet"> {row.name}</span>}
       </h2>
       <p>{row.description || <span className="quiet">No description.</span>}</p>
       <p className={styles.facts}>

@@ -3,7 +3,7 @@
 //! **Invariant:** a step tries all of its channels, even if some fail. The message is only data for a channel: no
 //! quote, line break or dash in it becomes a header, an argument or an address.
 
-mod desktop;
+pub(crate) mod desktop;
 mod email;
 mod post;
 mod program;
@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use longhaul_core::event::Failure;
 use longhaul_core::id::RunId;
+use longhaul_core::notification::Outgoing;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::ErrorClass;
 use longhaul_core::{Json, eval};
@@ -39,6 +40,8 @@ pub(crate) struct Notice<'a> {
     pub(crate) folder: PathBuf,
     pub(crate) timeout: Option<Duration>,
     pub(crate) cancel: CancellationToken,
+    /// The notification that it brings, if it is one.
+    pub(crate) about: Option<&'a Outgoing>,
 }
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
@@ -53,6 +56,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         folder: attempt.place(),
         timeout: attempt.timeout(Some(USUAL)),
         cancel: attempt.cancel.clone(),
+        about: None,
     };
     let channels = names(attempt.param("channels"));
     match notice.tell(&channels).await {
@@ -84,6 +88,7 @@ impl<'a> Notice<'a> {
             folder: shared.artifacts.run(run).join("on_failure"),
             timeout: Some(USUAL),
             cancel: CancellationToken::new(),
+            about: None,
             shared,
             run,
             step,
@@ -95,7 +100,7 @@ impl<'a> Notice<'a> {
     pub(crate) async fn tell(&self, channels: &[String]) -> Result<(), Failure> {
         let mut failed: Vec<Failure> = Vec::new();
         for name in channels {
-            if let Err(mut failure) = self.in_time(name).await {
+            if let Err(mut failure) = self.send(name).await {
                 failure.message = format!("the channel `{name}` failed: {}", failure.message);
                 failed.push(failure);
             }
@@ -110,7 +115,8 @@ impl<'a> Notice<'a> {
         }
     }
 
-    async fn in_time(&self, name: &str) -> Result<(), Failure> {
+    /// Sends the message to one channel, in time.
+    pub(crate) async fn send(&self, name: &str) -> Result<(), Failure> {
         let late = async {
             match self.timeout {
                 Some(timeout) => tokio::time::sleep(timeout).await,

@@ -13,6 +13,9 @@ use super::{Attempt, Done, as_text};
 /// The longest argument or variable on Linux: 32 pages, with a zero byte at the end.
 const STRING_BYTES_MAX: usize = 128 << 10;
 
+/// How many lines of stdout give the reason of a failure.
+const REASON_LINES: usize = 2;
+
 pub(super) async fn make(attempt: &Attempt) -> Done {
     if let Some(told) = attempt.shared.options.script.command(&attempt.start.path, attempt.start.attempt) {
         return ended(ProcessEnd::Exited(told.exit_code), told.stdout.clone(), told.stderr.clone());
@@ -112,7 +115,12 @@ fn ended(how: ProcessEnd, stdout: String, stderr: String) -> Done {
     done.failure = match how {
         ProcessEnd::Exited(0) => None,
         ProcessEnd::Exited(code) => {
-            Some(Failure::new(ErrorClass::Failed, with_reason(format!("exit code {code}"), &stderr)))
+            let reason = if is_silent(&stderr) {
+                last_words(done.result.stdout.as_deref().unwrap_or_default())
+            } else {
+                stderr.clone()
+            };
+            Some(Failure::new(ErrorClass::Failed, with_reason(format!("exit code {code}"), &reason)))
         }
         ProcessEnd::Signalled(signal) => Some(Failure::new(ErrorClass::Failed, format!("ended by signal {signal}"))),
         ProcessEnd::TimedOut => Some(Failure::new(ErrorClass::Timeout, "it took too long and was ended")),
@@ -127,10 +135,41 @@ fn ended(how: ProcessEnd, stdout: String, stderr: String) -> Done {
     done
 }
 
+fn is_silent(stderr: &str) -> bool {
+    stderr.trim().is_empty()
+}
+
+/// The last lines that say something, in one line: git and test programs print the reason to stdout.
+fn last_words(stdout: &str) -> String {
+    let says = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let mut lines: Vec<&str> = stdout.lines().rev().map(str::trim).filter(says).take(REASON_LINES).collect();
+    lines.reverse();
+    lines.join(" | ")
+}
+
 /// Adds the last line of stderr, which usually has the reason.
 pub(super) fn with_reason(what: String, stderr: &str) -> String {
     match stderr.lines().rev().find(|line| !line.trim().is_empty()) {
         Some(line) => format!("{what}: {}", line.chars().take(300).collect::<String>()),
         None => what,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(stdout: &str, stderr: &str) -> String {
+        ended(ProcessEnd::Exited(1), stdout.to_owned(), stderr.to_owned()).failure.unwrap().message
+    }
+
+    #[test]
+    fn the_reason_of_a_failure_is_found_wherever_it_was_printed() {
+        let git = "On branch main\nnothing to commit, working tree clean\n";
+        assert_eq!(failed(git, ""), "exit code 1: On branch main | nothing to commit, working tree clean");
+        let tests = "=====\nFAILED a.py::test - assert 1 == 2\n\n=== 1 failed in 0.02s ===\n-----\n";
+        assert_eq!(failed(tests, " \n"), "exit code 1: FAILED a.py::test - assert 1 == 2 | === 1 failed in 0.02s ===");
+        assert_eq!(failed("working…\n", "first\nno such file\n\n"), "exit code 1: no such file");
+        assert_eq!(failed("", ""), "exit code 1");
     }
 }

@@ -130,7 +130,8 @@ impl Making<'_> {
             tokio::select! {
                 event = finished.recv() => {
                     let Some(event) = event else { return Ok(false) };
-                    let event = if stop.is_cancelled() { as_stopped(event) } else { event };
+                    let is_stopped = stop.is_cancelled() || self.loaded.state.is_stopped();
+                    let event = if is_stopped { as_stopped(event) } else { event };
                     self.report(&event, stop).await?;
                     if is_end(&event) {
                         self.tell(event);
@@ -140,7 +141,8 @@ impl Making<'_> {
                 () = stop.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
                 () = self.news(), if !cancel.is_cancelled() => {
                     let seen = self.catch_up().await;
-                    if seen.is_err() || !self.is_open() || self.loaded.state.cancelling {
+                    let state = &self.loaded.state;
+                    if seen.is_err() || !self.is_open() || state.cancelling || state.is_stopped() {
                         cancel.cancel();
                     }
                 }

@@ -27,7 +27,7 @@ fn is_late(kind: RejectionKind) -> bool {
 }
 
 async fn with_first(engine: &Engine, run: &RunId, message: &Message, rejection: Rejection) -> Rejection {
-    if is_still_asked(engine, run, message).await {
+    if is_still_asked(engine, run, message).await || is_over(engine, run, message).await {
         return rejection;
     }
     match last(engine, run, |event| precedes(message, event)).await {
@@ -49,6 +49,12 @@ async fn with_first(engine: &Engine, run: &RunId, message: &Message, rejection: 
     }
 }
 
+/// Whether a command that only an open run takes came after the end of the run. Then nobody gave the same command first.
+async fn is_over(engine: &Engine, run: &RunId, message: &Message) -> bool {
+    let is_for_open = matches!(message, Message::Stop { .. } | Message::Resume { .. });
+    is_for_open && engine.load(run).await.is_ok_and(|loaded| loaded.state.is_finished())
+}
+
 /// Whether the question of an answer is still open. Then no caller was first, and the problem is another one.
 async fn is_still_asked(engine: &Engine, run: &RunId, message: &Message) -> bool {
     let Message::Answer { path, .. } = message else { return false };
@@ -62,7 +68,9 @@ fn precedes(message: &Message, event: &Event) -> bool {
         (Message::Answer { path, .. }, Event::Answered { path: of, .. }) => path == of,
         (Message::Pause { .. }, Event::Paused { .. }) => true,
         (Message::Unpause { .. }, Event::Unpaused { .. }) => true,
-        (Message::Retry { .. }, Event::Reopened { .. }) => true,
+        (Message::Stop { .. }, Event::RunStopped { .. }) => true,
+        (Message::Resume { .. }, Event::RunResumed { .. }) => true,
+        (Message::Retry { .. }, Event::Reopened { .. } | Event::PlanReplaced(_)) => true,
         (Message::Cancel { .. }, Event::CancelRequested { .. }) => true,
         _ => false,
     }

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::Committed;
 use crate::engine::{Engine, Error, Shared};
 use crate::fleet::roster::is_silent;
+use crate::run::attendance::is_driven;
 use crate::run::recover::{is_dead, is_gone};
 
 /// How often to check whether an engine has changed the run.
@@ -25,6 +26,8 @@ pub enum Follow {
     Waits,
     /// It is paused.
     Paused,
+    /// A person stopped it.
+    Stopped,
     /// The client that hosts it asks for its next steps.
     Client,
     /// It is over.
@@ -46,6 +49,7 @@ impl Follow {
             Self::NeedsEngine => "needs_engine",
             Self::Waits => "waits",
             Self::Paused => "paused",
+            Self::Stopped => "stopped",
             Self::Client => "client",
             Self::Finished { outcome: Outcome::Success, .. } => "succeeded",
             Self::Finished { outcome: Outcome::Failure, .. } => "failed",
@@ -69,6 +73,9 @@ pub(super) async fn of(
     if state.started.is_none() {
         return Ok(Follow::Finished { outcome: Outcome::Cancelled, message: None });
     }
+    if state.is_stopped() {
+        return Ok(Follow::Stopped);
+    }
     if state.paused {
         return Ok(Follow::Paused);
     }
@@ -84,7 +91,7 @@ pub(super) async fn of(
 
 /// Whether an engine is known to run this run.
 async fn is_run(shared: &Shared, run: &RunId) -> Result<bool, Error> {
-    if shared.notifier.is_heard(run) || is_engine_there(shared).await? {
+    if shared.notifier.is_heard(run) || is_driven(&shared.options.runs_dir, run) || is_engine_there(shared).await? {
         return Ok(true);
     }
     let tasks = shared.store.tasks(run).await?;
@@ -92,7 +99,7 @@ async fn is_run(shared: &Shared, run: &RunId) -> Result<bool, Error> {
 }
 
 /// Whether a worker is there that drives all runs of the store. A worker with a login takes steps and decides nothing.
-pub(super) async fn is_engine_there(shared: &Shared) -> Result<bool, Error> {
+pub(crate) async fn is_engine_there(shared: &Shared) -> Result<bool, Error> {
     if shared.taken.has_worker() {
         return Ok(true);
     }

@@ -75,7 +75,7 @@ fn is_same(wanted: &Event, recorded: &Event) -> bool {
             Event::Answered { path, caller, .. },
             Event::Answered { path: of, caller: by, .. } | Event::Approved { path: of, caller: by, .. },
         ) => path == of && caller == by,
-        (Event::Signalled { .. }, _) => wanted == recorded,
+        (Event::Signalled { .. } | Event::HintGiven { .. }, _) => wanted == recorded,
         _ => told(wanted).is_some() && told(wanted) == told(recorded),
     }
 }

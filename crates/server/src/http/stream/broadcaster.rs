@@ -77,6 +77,11 @@ impl Broadcaster {
         Ok(Watcher { engine, feed, place, news, stop, sent: None, is_over: false, _permit: permit })
     }
 
+    /// The run with this id, or the only one whose id starts with it.
+    pub(crate) async fn find(&self, id: &str) -> Result<RunId, Problem> {
+        Ok(self.inner.engine.find(id).await?)
+    }
+
     /// How many watchers there are.
     pub(crate) fn streams(&self) -> usize {
         STREAMS_MAX - self.inner.places.available_permits()
@@ -224,6 +229,11 @@ impl Pieces for Watcher {
 }
 
 impl Watcher {
+    /// Whether the run is gone and the watcher has said so.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     async fn piece(&mut self) -> Option<Bytes> {
         loop {
             if self.is_over || self.stop.is_cancelled() {

@@ -1,9 +1,12 @@
 //! Streams changes of the list of runs.
 //!
-//! Each commit also writes the row of its run, so no run has to be loaded. Only unfinished runs change. A run that has
-//! just finished is read once more.
+//! Each commit also writes the row of its run, so no run has to be loaded. The store signals each write. Then the list
+//! reads unfinished runs, runs that are newer than the newest known one, and runs that have just finished. So a run
+//! that starts and ends between two reads is not missed.
+//!
+//! **Invariant:** after the first `questions`, every viewer gets every run that starts, changes or ends.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,10 +22,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Pieces, SIGN_OF_LIFE, event};
-use crate::http::rows::row;
+use crate::http::rows::{attended_row, row};
 
 /// The shortest time between two updates of a run.
 const AT_MOST: Duration = Duration::from_millis(250);
+/// How often to look for finished runs that another process has continued and finished again.
+const SWEEP: Duration = Duration::from_secs(2);
+/// How late the clock of another machine, or a commit that waited for space, may be.
+const LATE_MS: i64 = 5 * 60 * 1000;
 /// How many runs to read at once.
 const PAGE: usize = 1000;
 /// How many rows a viewer may be behind.
@@ -76,7 +83,7 @@ async fn keep(board: Arc<Inner>) {
             () = board.stop.cancelled() => {}
             _ = changes.changed() => {}
             // Check whether there are still viewers.
-            () = tokio::time::sleep(SIGN_OF_LIFE) => {}
+            () = tokio::time::sleep(if known.is_behind { SWEEP } else { SIGN_OF_LIFE }) => {}
         }
     }
     board.open.send_replace(None);
@@ -91,43 +98,125 @@ fn again(board: Arc<Inner>) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>
     Box::pin(keep(board))
 }
 
+/// What the viewers know.
 #[derive(Default)]
 struct Known {
-    /// The last event of each unfinished run.
-    open: HashMap<RunId, u64>,
+    /// Unfinished runs, and finished runs that changed not long ago.
+    told: HashMap<RunId, Told>,
+    /// The run that was created last.
+    newest: Option<RunId>,
+    /// When recently changed runs were last read.
+    swept: Option<Instant>,
+    /// Whether the last look did not read recently changed runs.
+    is_behind: bool,
     is_begun: bool,
 }
 
+struct Told {
+    last_seq: u64,
+    is_open: bool,
+}
+
+impl Known {
+    /// The rows that are new or have changed, once each, oldest first.
+    fn news(&mut self, mut rows: Vec<RunRow>) -> Vec<RunRow> {
+        // Of two reads of the same run, the later one counts.
+        rows.sort_by(|one, other| {
+            (one.created_ms, &one.run, other.last_seq).cmp(&(other.created_ms, &other.run, one.last_seq))
+        });
+        rows.dedup_by(|one, other| one.run == other.run);
+        let open = RunStatus::words_of(RunStatus::OPEN);
+        let is_begun = std::mem::replace(&mut self.is_begun, true);
+        rows.retain(|row| {
+            let told = Told { last_seq: row.last_seq, is_open: open.contains(&row.head.status) };
+            let before = self.told.insert(row.run.clone(), told);
+            is_begun && before.is_none_or(|before| before.last_seq != row.last_seq)
+        });
+        rows
+    }
+}
+
+/// Looks at the runs that can have changed: unfinished ones, new ones, and from time to time finished ones, because
+/// another process may have continued a finished run and finished it again.
 async fn look(board: &Inner, known: &mut Known) -> Result<(), Error> {
-    let rows = open_rows(&board.engine).await?;
-    let mut open = HashMap::with_capacity(rows.len());
-    let mut asked = 0;
-    for row_of in &rows {
-        let shown = row(row_of);
-        asked += shown.asks.unwrap_or_default();
-        open.insert(row_of.run.clone(), row_of.last_seq);
-        if known.is_begun && known.open.get(&row_of.run) != Some(&row_of.last_seq) {
-            // No viewer is fine.
-            let _ = board.rows.send(event("run", None, &shown));
-        }
+    if !known.is_begun {
+        known.newest = newest(&board.engine).await?;
     }
-    let over: Vec<RunId> = known.open.keys().filter(|run| !open.contains_key(*run)).cloned().collect();
-    for run in over {
-        if let Some(last) = board.engine.row(&run).await? {
-            let _ = board.rows.send(event("run", None, &row(&last)));
-        }
+    let mut open = open_rows(&board.engine).await?;
+    let mut rows = just_finished(&board.engine, known, &open).await?;
+    rows.extend(new_rows(&board.engine, known).await?);
+    known.is_behind = known.swept.is_some_and(|swept| swept.elapsed() < SWEEP);
+    if !known.is_behind {
+        rows.extend(recent_rows(&board.engine, known).await?);
     }
-    *known = Known { open, is_begun: true };
+    let asked = open.iter().map(|row_of| row(row_of).asks.unwrap_or_default()).sum();
+    rows.append(&mut open);
+    // Nothing may fail after this: the next look takes these rows as told.
+    let attendance = board.engine.attendance().await?;
+    for row_of in &known.news(rows) {
+        // No viewer is fine.
+        let _ = board.rows.send(event("run", None, &attended_row(row_of, &attendance)));
+    }
     board.open.send_if_modified(|before| before.replace(asked) != Some(asked));
     Ok(())
 }
 
+/// Runs that were unfinished at the last look.
+async fn just_finished(engine: &Engine, known: &mut Known, open: &[RunRow]) -> Result<Vec<RunRow>, Error> {
+    let still: HashSet<&RunId> = open.iter().map(|row| &row.run).collect();
+    let over = known.told.iter().filter(|(run, told)| told.is_open && !still.contains(run));
+    let over: Vec<RunId> = over.map(|(run, _)| run.clone()).collect();
+    let mut rows = Vec::new();
+    for run in over {
+        match engine.row(&run).await? {
+            Some(row) => rows.push(row),
+            None => drop(known.told.remove(&run)),
+        }
+    }
+    Ok(rows)
+}
+
+/// Runs that were created since the last look.
+async fn new_rows(engine: &Engine, known: &mut Known) -> Result<Vec<RunRow>, Error> {
+    match pages(engine, Query { after: known.newest.clone(), ..Query::default() }).await {
+        Ok(rows) => {
+            known.newest = rows.first().map(|row| row.run.clone()).or(known.newest.take());
+            Ok(rows)
+        }
+        // The newest run was removed: new runs are among those that changed recently.
+        Err(Error::Store(longhaul_store::Error::UnknownRun)) => {
+            known.newest = newest(engine).await?;
+            known.swept = None;
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Runs that changed not long ago.
+async fn recent_rows(engine: &Engine, known: &mut Known) -> Result<Vec<RunRow>, Error> {
+    let from = engine.now_ms() - LATE_MS;
+    let rows = pages(engine, Query { updated_from_ms: Some(from), ..Query::default() }).await?;
+    let recent: HashSet<&RunId> = rows.iter().map(|row| &row.run).collect();
+    known.told.retain(|run, told| told.is_open || recent.contains(run));
+    known.swept = Some(Instant::now());
+    Ok(rows)
+}
+
+async fn newest(engine: &Engine) -> Result<Option<RunId>, Error> {
+    Ok(engine.list(Query { limit: 1, ..Query::default() }).await?.pop().map(|row| row.run))
+}
+
 async fn open_rows(engine: &Engine) -> Result<Vec<RunRow>, Error> {
+    pages(engine, Query { statuses: RunStatus::words_of(RunStatus::OPEN), ..Query::default() }).await
+}
+
+/// All runs that match, page by page.
+async fn pages(engine: &Engine, query: Query) -> Result<Vec<RunRow>, Error> {
     let mut rows: Vec<RunRow> = Vec::new();
     loop {
-        let statuses = RunStatus::words_of(RunStatus::OPEN);
         let before = rows.last().map(|row| row.run.clone());
-        let page = engine.list(Query { statuses, before, limit: PAGE, ..Query::default() }).await?;
+        let page = engine.list(Query { before, limit: PAGE, ..query.clone() }).await?;
         let is_last = page.len() < PAGE;
         rows.extend(page);
         if is_last {

@@ -26,7 +26,7 @@ pub(crate) struct Driven {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<JsonObject>")]
     pub(crate) owner: Option<Origin>,
-    /// queued, running, waiting, paused, succeeded, failed or cancelled.
+    /// queued, running, waiting, paused, stopped, succeeded, failed or cancelled.
     pub(crate) status: RunStatus,
     /// The things that it waits for, without repetitions.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use longhaul_core::Json;
-use longhaul_core::view::Held;
+use longhaul_core::view::{Held, Standing};
 use longhaul_project::WorkflowOrigin;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -109,8 +109,10 @@ pub(crate) struct Row {
     /// The id of the run.
     pub(crate) run: String,
     pub(crate) workflow: String,
-    /// queued, running, waiting, paused, succeeded, failed or cancelled.
+    /// queued, running, waiting, paused, stopped, succeeded, failed or cancelled.
     pub(crate) status: String,
+    /// Where it stands, with the command to type.
+    pub(crate) standing: Standing,
     /// The text of the task.
     pub(crate) task: Json,
     /// When it last changed, in milliseconds since 1970.

@@ -92,6 +92,6 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> 
 /// Starts a run with a single step.
 async fn alone(call: &Call, name: &str, text: &str, order: Order) -> Result<RunId, Problem> {
     let plan = call.state.plan_of(name, text)?;
-    let startable = Startable { plan, dir: call.state.disk().project.root };
+    let startable = Startable { plan, dir: call.state.disk().project.root, source: None };
     call.state.start_plan(&startable, order, Driver::Client, &call.caller).await
 }

@@ -1,11 +1,13 @@
 //! `runs`: lists runs.
 
 use longhaul_core::status::RunStatus;
+use longhaul_runtime::Attendance;
 use longhaul_store::{Query, RunRow};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::http::attended_row;
 use crate::mcp::answers::{Row, Runs};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
@@ -27,7 +29,7 @@ pub(crate) const TOOL: Tool = Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// Only runs with this status: queued, running, waiting, paused, succeeded, failed or cancelled.
+    /// Only runs with this status: queued, running, waiting, paused, stopped, succeeded, failed or cancelled.
     #[serde(default)]
     status: Option<String>,
     /// Only runs of this workflow.
@@ -53,20 +55,24 @@ async fn runs(mut call: Call) -> Result<Reply, Problem> {
         limit: args.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX),
         ..Query::default()
     };
-    let rows: Vec<Row> = call.state.engine().list(query).await?.iter().map(row).collect();
-    let text =
-        |row: &Row| format!("{} {} {} {}", row.run, row.status, row.workflow, row.task.as_str().unwrap_or_default());
+    let (listed, attendance) = (call.state.engine().list(query).await?, call.state.engine().attendance().await?);
+    let rows: Vec<Row> = listed.iter().map(|listed| row(listed, &attendance)).collect();
+    let text = |row: &Row| {
+        let (is, task) = (row.standing.is.for_people(), row.task.as_str().unwrap_or_default());
+        format!("{} {is} {} {task}", row.run, row.workflow)
+    };
     let lines: Vec<String> = rows.iter().map(text).collect();
     let lines = if lines.is_empty() { "there are none".to_owned() } else { lines.join("\n") };
     Ok(Reply::Done(lines, json!(Runs { runs: rows })))
 }
 
-fn row(row: &RunRow) -> Row {
+fn row(row: &RunRow, attendance: &Attendance) -> Row {
     let mut summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
     Row {
         run: row.run.to_string(),
         workflow: row.head.workflow.clone(),
         status: row.head.status.clone(),
+        standing: attended_row(row, attendance).standing,
         task: summary.get_mut("task").map(Value::take).unwrap_or_default(),
         updated_at: row.updated_ms,
     }

@@ -1,15 +1,20 @@
 // The picture of a workflow: nodes at the server's positions, each with its state.
 
 import "@xyflow/react/dist/style.css";
-import { Controls, type Node, ReactFlow, ReactFlowProvider, useReactFlow, ViewportPortal } from "@xyflow/react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { Controls, MiniMap, type Node, Panel, ReactFlow, ReactFlowProvider, ViewportPortal } from "@xyflow/react";
+import { useMemo, useRef, useState } from "react";
 import type { Picture, StepStatus } from "../../../api/types";
+import { toneOf } from "../../../ui/Status";
+import { activeKey } from "./active";
 import { Edges } from "./Edges";
+import { type Grouping, grouped, isLarge, type Wishes } from "./grouping";
+import { laidOut } from "./layout";
 import { type GraphContext, Looks } from "./looks";
-import { GroupNode, StepNode } from "./Node";
+import { FoldedNode, GroupNode, StepNode } from "./Node";
 import styles from "./graph.module.css";
 import { type NodeState, Places, type Turns } from "./nodes";
 import { hiddenKeys } from "./units";
+import { useCamera } from "./useCamera";
 
 interface Props {
   picture: Picture;
@@ -25,11 +30,8 @@ interface Props {
   unreached?: StepStatus;
 }
 
-const READABLE = 0.7;
-const SMALLEST = 0.25;
-
 // Not `group`: the library has its own style for that name.
-const TYPES = { step: StepNode, frame: GroupNode };
+const TYPES = { step: StepNode, frame: GroupNode, folded: FoldedNode };
 
 export default function GraphView(props: Props) {
   return (
@@ -39,11 +41,18 @@ export default function GraphView(props: Props) {
   );
 }
 
+const NOTHING: ReadonlyMap<string, boolean> = new Map();
+
 function Flow({ picture, states, counts, turns, setTurn, selected, select, critical, unreached = "pending" }: Props) {
   const places = useMemo(() => new Places(picture.graph), [picture.graph]);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [choices, setChoices] = useState(NOTHING);
   const hidden = useMemo(() => hiddenKeys(picture.graph, open), [picture.graph, open]);
-  const nodes = useMemo(() => flowNodes(picture, hidden), [picture, hidden]);
+  const grouping = useGrouping(picture.graph, { states, choices, selected, unreached });
+  const isWhole = grouping.members.size === 0 && !isLarge(picture.graph);
+  const layout = useMemo(() => (isWhole ? picture.layout : laidOut(grouping.graph, hidden)), [picture, grouping, hidden, isWhole]);
+  const drawn = useMemo(() => ({ graph: grouping.graph, layout }), [grouping, layout]);
+  const nodes = useMemo(() => flowNodes(drawn, hidden), [drawn, hidden]);
   const looks: GraphContext = {
     places,
     states,
@@ -56,10 +65,14 @@ function Flow({ picture, states, counts, turns, setTurn, selected, select, criti
     unreached,
     open,
     toggle: (unit) => setOpen(toggled(open, unit)),
+    members: grouping.members,
+    choose: states && ((key, isOpen) => setChoices(new Map(choices).set(key, isOpen))),
+    unfolded: new Set([...choices].filter(([key, isOpen]) => isOpen && key.includes("#")).map(([key]) => key)),
   };
+  const camera = useCamera(nodes, { selected: shownKey(grouping.shown, selected), active: shownKey(grouping.shown, activeKey(picture.graph, states)) });
   return (
     <Looks value={looks}>
-      <div className={styles.graph} role="group" aria-label={`Picture of ${picture.graph.title}`}>
+      <div ref={camera.paper} className={styles.graph} role="group" aria-label={`Picture of ${picture.graph.title}`}>
         <ReactFlow
           nodes={nodes}
           edges={[]}
@@ -70,20 +83,60 @@ function Flow({ picture, states, counts, turns, setTurn, selected, select, criti
           elementsSelectable={false}
           zoomOnScroll={false}
           preventScrolling={false}
-          minZoom={0.1}
+          minZoom={0.05}
           maxZoom={1.5}
           onlyRenderVisibleElements
+          onMoveStart={camera.moved}
           proOptions={{ hideAttribution: true }}
         >
           <ViewportPortal>
-            <Edges picture={picture} hidden={hidden} />
+            <Edges picture={drawn} hidden={hidden} />
           </ViewportPortal>
-          <Controls showInteractive={false} />
-          <Camera nodes={nodes} selected={selected} />
+          <Controls showInteractive={false} onZoomIn={camera.stop} onZoomOut={camera.stop} onFitView={camera.stop} />
+          {isLarge(picture.graph) && <MiniMap pannable zoomable ariaLabel="The whole picture" nodeClassName={(node) => toneOfNode(states, grouping, node.id)} />}
+          <Panel position="top-right" className={styles.tools}>
+            {[...looks.unfolded].map((key) => (
+              <button key={key} type="button" onClick={() => looks.choose?.(key, false)}>
+                {key.endsWith("#done") ? "Fold finished steps" : "Fold later steps"}
+              </button>
+            ))}
+            {states && !camera.follows && (
+              <button type="button" onClick={camera.follow}>
+                Follow the run
+              </button>
+            )}
+          </Panel>
         </ReactFlow>
       </div>
     </Looks>
   );
+}
+
+/** The grouping changes with the states, but the picture only if another part is folded. */
+function useGrouping(graph: Picture["graph"], wishes: Wishes): Grouping {
+  const last = useRef<Grouping>(undefined);
+  const { states, choices, selected, unreached } = wishes;
+  return useMemo(() => {
+    const next = grouped(graph, { states, choices, selected, unreached });
+    const before = last.current;
+    const isSame = before?.graph.title === graph.title && keysOf(before) === keysOf(next);
+    last.current = isSame && before ? before : next;
+    return last.current;
+  }, [graph, states, choices, selected, unreached]);
+}
+
+function keysOf({ graph }: Grouping): string {
+  return graph.nodes.map(({ key, title, group }) => `${key}${group ? "+" : ""}${key.includes("#") ? title : ""}`).join(" ");
+}
+
+function shownKey(shown: ReadonlyMap<string, string>, key: string | undefined): string | undefined {
+  return key && (shown.get(key) ?? key);
+}
+
+/** The class for a node of the small map. */
+function toneOfNode(states: Props["states"], { members }: Grouping, key: string): string {
+  const status = states?.get(key)?.status ?? (key.endsWith("#done") ? "succeeded" : members.has(key) ? "pending" : undefined);
+  return status ? (styles[`map_${toneOf(status)}`] ?? "") : "";
 }
 
 function toggled(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
@@ -100,7 +153,7 @@ function flowNodes({ graph, layout }: Picture, hidden: ReadonlySet<string>): Nod
     return [
       {
         id: node.key,
-        type: node.group ? "frame" : "step",
+        type: node.group ? "frame" : node.kind === "done" || node.kind === "ahead" ? "folded" : "step",
         position: { x, y },
         width,
         height,
@@ -111,41 +164,4 @@ function flowNodes({ graph, layout }: Picture, hidden: ReadonlySet<string>): Nod
       },
     ];
   });
-}
-
-function isBetween(place: number, size: number): boolean {
-  return place > 30 && place < size - 30;
-}
-
-/** Fits the whole width, and the whole height too if it stays readable. */
-function zoomed(across: number, down: number): number {
-  const wide = Math.min(1, Math.max(SMALLEST, across));
-  return down >= READABLE ? Math.min(wide, down) : wide;
-}
-
-/** Shows the start at a readable size, and moves to a chosen step. */
-function Camera({ nodes, selected }: { nodes: Node[]; selected: string | undefined }) {
-  const flow = useReactFlow();
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const paper = place.current?.closest(`.${styles.graph}`);
-    const { clientWidth: width, clientHeight: height } = paper ?? { clientWidth: 600, clientHeight: 600 };
-    const right = Math.max(...nodes.map((node) => node.position.x + (node.width ?? 0)));
-    const left = Math.min(...nodes.map((node) => node.position.x));
-    const top = Math.min(...nodes.map((node) => node.position.y));
-    const bottom = Math.max(...nodes.map((node) => node.position.y + (node.height ?? 0)));
-    const zoom = zoomed((width - 24) / (right - left), (height - 32) / (bottom - top));
-    const x = Math.max(12, (width - (right - left) * zoom) / 2) - left * zoom;
-    void flow.setViewport({ x, y: 16 - top * zoom, zoom });
-  }, [flow, nodes]);
-  useEffect(() => {
-    const node = nodes.find((node) => node.id === selected);
-    const paper = place.current?.closest(`.${styles.graph}`);
-    if (!node || !paper) return;
-    const middle = { x: node.position.x + (node.width ?? 0) / 2, y: node.position.y + Math.min(node.height ?? 0, 100) / 2 };
-    const { x, y, zoom } = flow.getViewport();
-    const isSeen = isBetween(middle.x * zoom + x, paper.clientWidth) && isBetween(middle.y * zoom + y, paper.clientHeight);
-    if (!isSeen) void flow.setCenter(middle.x, middle.y, { zoom });
-  }, [flow, nodes, selected]);
-  return <div ref={place} hidden />;
 }

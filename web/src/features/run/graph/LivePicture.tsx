@@ -2,6 +2,7 @@
 
 import { lazy, Suspense, useCallback, useMemo } from "react";
 import type { Path } from "../../../api/types";
+import { Waiting } from "../../../ui/Note";
 import { useWatched } from "../state/useRun";
 import { useView } from "../state/view";
 import { nodeStates, type Places, turnCounts } from "./nodes";
@@ -24,7 +25,7 @@ export function LivePicture() {
   );
   if (!picture) return null;
   return (
-    <Suspense>
+    <Suspense fallback={<Waiting what="the picture" />}>
       <GraphView
         picture={picture}
         states={states}

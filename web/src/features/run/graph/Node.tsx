@@ -11,14 +11,33 @@ interface Props {
   data: { node: GraphNode };
 }
 
+/** Many steps that are done, or that come later, as one node. */
+export function FoldedNode({ data: { node } }: Props) {
+  const { choose } = useLooks();
+  const status: StepStatus = node.kind === "done" ? "succeeded" : "pending";
+  return (
+    <div className={styles.step} data-status={status} data-tone={toneOf(status)} data-folded="true">
+      <button type="button" className={`${styles.face} nopan`} onClick={() => choose?.(node.key, true)} title="Show these steps">
+        <span className={styles.title}>
+          <StatusIcon status={status} />
+          <span className={styles.name}>{node.title}</span>
+        </span>
+        <span className={styles.detail}>{node.kind === "done" ? "finished part" : "later part"}: show it</span>
+      </button>
+    </div>
+  );
+}
+
 export function StepNode({ data: { node } }: Props) {
-  const { places, states, selected, select, critical, unreached, open, toggle } = useLooks();
+  const { places, states, selected, select, critical, unreached, open, toggle, members, choose } = useLooks();
   const status: StepStatus | undefined = states && (states.get(node.key)?.status ?? unreached);
   const times = states?.get(node.key)?.paths.length ?? 0;
   const unit = places.unitOf(node);
+  const inside = members.get(node.key)?.length;
   return (
     <div
       className={styles.step}
+      data-folded={inside !== undefined}
       data-status={status}
       data-tone={status && toneOf(status)}
       data-selected={node.key === selected}
@@ -44,9 +63,14 @@ export function StepNode({ data: { node } }: Props) {
         </span>
         <span className={styles.detail} aria-hidden="true">
           {node.gate ? "asks a person" : node.kind}
-          {node.detail && !node.gate ? `: ${node.detail}` : ""}
+          {inside !== undefined ? `: ${inside === 1 ? "1 step" : `${inside} steps`} inside` : node.detail && !node.gate ? `: ${node.detail}` : ""}
         </span>
       </button>
+      {inside !== undefined && (
+        <button type="button" className={`${styles.expand} nopan`} aria-expanded={false} onClick={() => choose?.(node.key, true)} title="Show what is inside">
+          +<span className="unseen"> steps inside {node.title}</span>
+        </button>
+      )}
       {unit && (
         <button
           type="button"
@@ -64,7 +88,7 @@ export function StepNode({ data: { node } }: Props) {
 }
 
 export function GroupNode({ data: { node } }: Props) {
-  const { states, selected, select } = useLooks();
+  const { states, selected, select, choose } = useLooks();
   const status = states?.get(node.key)?.status;
   return (
     <div
@@ -87,6 +111,11 @@ export function GroupNode({ data: { node } }: Props) {
           {node.kind !== "branch" && <span className={styles.kind}>{node.kind === "unit" ? "sub-workflow" : node.kind}</span>}
         </button>
         {isLoop(node) && <TurnPicker node={node} />}
+        {choose && node.kind !== "branch" && node.kind !== "unit" && (
+          <button type="button" className={`${styles.close} nopan`} aria-expanded={true} onClick={() => choose(node.key, false)} title="Fold this part">
+            −<span className="unseen"> fold {node.title}</span>
+          </button>
+        )}
       </div>
     </div>
   );

@@ -1,4 +1,4 @@
-// Chooses an item or a round of a loop: from a list, or typed if the list would be long.
+// Chooses an item or a round of a loop, counted from 0 as in the path of a step: from a list, or typed if the list would be long.
 
 const LIST_MAX = 50;
 
@@ -14,16 +14,16 @@ interface Props {
 
 export function TurnField({ word, label, count, chosen, choose, className }: Props) {
   if (count > LIST_MAX) {
-    const read = (text: string) => choose(/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= count ? Number(text) - 1 : undefined);
+    const read = (text: string) => choose(/^\d+$/.test(text) && Number(text) < count ? Number(text) : undefined);
     return (
       <input
         type="number"
-        min={1}
-        max={count}
+        min={0}
+        max={count - 1}
         className={className}
         aria-label={label}
         placeholder={`all ${count}`}
-        defaultValue={chosen === undefined ? "" : chosen + 1}
+        defaultValue={chosen ?? ""}
         onChange={(event) => read(event.target.value)}
       />
     );
@@ -38,7 +38,7 @@ export function TurnField({ word, label, count, chosen, choose, className }: Pro
       <option value="all">all {count}</option>
       {Array.from({ length: count }, (_, at) => (
         <option key={at} value={at}>
-          {word} {at + 1}
+          {word} {at}
         </option>
       ))}
     </select>

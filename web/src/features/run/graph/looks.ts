@@ -16,6 +16,12 @@ export interface GraphContext {
   unreached: StepStatus;
   open: ReadonlySet<string>;
   toggle: (unit: string) => void;
+  /** What is inside each folded part. */
+  members: ReadonlyMap<string, readonly string[]>;
+  /** Opens or closes a container or a folded part. */
+  choose: ((key: string, open: boolean) => void) | undefined;
+  /** The part is open, and was folded before. */
+  unfolded: ReadonlySet<string>;
 }
 
 const Context = createContext<GraphContext | undefined>(undefined);

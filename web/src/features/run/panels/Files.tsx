@@ -3,10 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { artifactAddress, artifactQuery, artifactsQuery } from "../../../api/queries";
 import type { Artifact } from "../../../api/types";
-import { bytes } from "../../../ui/format";
+import { bytes, count } from "../../../ui/format";
 import { Fold } from "../../../ui/Fold";
 import { Empty, ErrorNote } from "../../../ui/Note";
-import { Text } from "../../../ui/Value";
+import { Report, Text } from "../../../ui/Value";
 import ui from "../../../ui/ui.module.css";
 import styles from "../run.module.css";
 import { useWatched } from "../state/useRun";
@@ -28,6 +28,7 @@ export function Files() {
   return (
     <>
       {elsewhere && <p className="quiet">There are more on {elsewhere}.</p>}
+      {data?.more && <p className="quiet">There are more files than these {count(data.artifacts.length, "file")}.</p>}
       <ul className={styles.files}>
         {data?.artifacts.map((file) => (
           <li key={file.name}>
@@ -63,7 +64,8 @@ function Content({ file }: { file: Artifact }) {
   const { data, error } = useQuery(artifactQuery(run, file.name));
   if (error) return <ErrorNote error={error} />;
   if (data === undefined) return null;
-  return file.kind === "diff" ? <Diff text={data} /> : <Text text={data} />;
+  if (file.kind === "diff") return <Diff text={data} />;
+  return file.name.endsWith(".md") ? <Report text={data} /> : <Text text={data} />;
 }
 
 function Diff({ text }: { text: string }) {

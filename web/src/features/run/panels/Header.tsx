@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { cost, count, duration, moment, origin, tokens } from "../../../ui/format";
 import { Note } from "../../../ui/Note";
-import { Status } from "../../../ui/Status";
+import { StandingLine, StandingWord } from "../../../ui/Standing";
 import { Words } from "../../../ui/Words";
 import styles from "../run.module.css";
 import type { Head } from "../state/fold";
@@ -15,11 +15,18 @@ export function Header({ head }: { head: Head }) {
   return (
     <header className={styles.header}>
       <div className={styles.headline}>
-        <Status status={head.status} />
+        <StandingWord status={head.status} standing={head.standing} />
         <h1 id="run">{head.task || head.workflow}</h1>
         <RunActions head={head} />
       </div>
       <Facts head={head} />
+      {(head.standing?.is === "no_engine" || head.standing?.is === "stopped") && (
+        <Note tone="wait">
+          <p>
+            <StandingLine standing={head.standing} />
+          </p>
+        </Note>
+      )}
       {head.message && (
         <Note tone={head.status === "failed" ? "bad" : "none"}>
           <p>
@@ -37,9 +44,12 @@ export function Header({ head }: { head: Head }) {
 }
 
 function Facts({ head }: { head: Head }) {
-  const { skew, connection } = useWatched();
+  const { fold, skew, connection } = useWatched();
   const { now } = useView();
-  const took = head.ended_at === undefined ? now + skew - head.started_at : head.duration_ms;
+  const end = head.ended_at ?? now + skew;
+  const took = end - head.started_at;
+  // The time between an end and a retry, or before a fork, is no work.
+  const work = fold?.axis(end).work ?? took;
   const { progress, usage } = head;
   const left = [
     progress.failed && `${progress.failed} failed`,
@@ -55,7 +65,11 @@ function Facts({ head }: { head: Head }) {
       <span className="mono" data-testid="run-id">
         {head.run}
       </span>
-      <span title={moment(head.started_at)}>{duration(took)}</span>
+      <span>started {moment(head.started_at)}</span>
+      <span title={took > work ? "Time in which nothing happened is not counted" : undefined}>
+        {duration(work)}
+        {took > work && ` of work in ${duration(took)}`}
+      </span>
       <span>
         {cost(usage)}
         {head.cost.limit.usd !== undefined && ` of $${head.cost.limit.usd}`}

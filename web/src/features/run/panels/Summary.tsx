@@ -1,8 +1,10 @@
-// The inputs, the outputs, the critical path, and the cost.
+// How it ended: the reason, the outputs and the cost; then the inputs and the critical path.
 
 import type { Cost, Json, Path } from "../../../api/types";
-import { cost, duration, tokens } from "../../../ui/format";
+import { Fold } from "../../../ui/Fold";
+import { cost, count, duration, tokens } from "../../../ui/format";
 import { Scroll, Value } from "../../../ui/Value";
+import { Words } from "../../../ui/Words";
 import ui from "../../../ui/ui.module.css";
 import styles from "../run.module.css";
 import { useWatched } from "../state/useRun";
@@ -14,14 +16,22 @@ export function Summary() {
   const { head } = fold;
   return (
     <div className={styles.summary}>
-      <CriticalPath paths={head.critical_path} />
+      {head.message && (
+        <section className={styles.part} aria-label="Reason">
+          <h2>{head.status === "failed" ? "Why it failed" : "How it ended"}</h2>
+          <p>
+            <Words text={head.message} />
+          </p>
+        </section>
+      )}
       <Values
         title="Outputs"
         values={head.outputs ?? {}}
         none={head.ended_at === undefined ? "It is not over yet." : "It returned nothing."}
       />
-      <Values title="Inputs" values={head.inputs} none="It has no inputs beside its task." />
       <Spent spent={head.cost} />
+      <Values title="Inputs" values={head.inputs} none="It has no inputs beside its task." />
+      <CriticalPath paths={head.critical_path} />
     </div>
   );
 }
@@ -32,18 +42,23 @@ function CriticalPath({ paths }: { paths: Path[] }) {
   if (paths.length === 0) return null;
   return (
     <section className={styles.part} aria-label="Critical path">
-      <h2>Critical path</h2>
-      <p className="quiet">The run had to wait for these steps. Making another step faster does not help.</p>
-      <ol className={styles.critical}>
-        {paths.map((path) => (
-          <li key={path}>
-            <button type="button" className={styles.link} onClick={() => select(path)}>
-              {path}
-            </button>{" "}
-            <span className="quiet numbers">{duration(fold?.steps.get(path)?.duration_ms ?? 0)}</span>
-          </li>
-        ))}
-      </ol>
+      <Fold title={`Critical path: ${count(paths.length, "step")}`}>
+        {() => (
+          <>
+            <p className="quiet">The run had to wait for these steps. Making another step faster does not help.</p>
+            <ol className={styles.critical}>
+              {paths.map((path) => (
+                <li key={path}>
+                  <button type="button" className={styles.link} onClick={() => select(path)}>
+                    {path}
+                  </button>{" "}
+                  <span className="quiet numbers">{duration(fold?.steps.get(path)?.duration_ms ?? 0)}</span>
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </Fold>
     </section>
   );
 }

@@ -7,6 +7,7 @@ import type { Path, Why } from "../../../api/types";
 import { sentence } from "../../../ui/format";
 import { Note } from "../../../ui/Note";
 import { Words } from "../../../ui/Words";
+import { goToCard } from "../../approvals/QuestionCard";
 import styles from "../run.module.css";
 import { useWatched } from "../state/useRun";
 import { useView } from "../state/view";
@@ -23,7 +24,7 @@ export function WhyPanel() {
   };
   // The sentences come from the last snapshot; those about steps that have continued since are outdated.
   const known = (fold?.head.why ?? []).filter(waiting);
-  const isStill = fold?.head.status === "waiting" || fold?.head.status === "paused" || fold?.head.status === "queued";
+  const isStill = fold?.head.status === "waiting" || fold?.head.status === "paused" || fold?.head.status === "stopped" || fold?.head.status === "queued";
   // A step may wait for a worker forever, so it is shown even if something else is running.
   const all = isStill ? known : known.filter(({ path }) => path !== undefined && forWorker.has(path));
   if (all.length === 0) return null;
@@ -65,7 +66,7 @@ function Sentence({ why }: { why: Why }) {
   if (why.path === undefined) return <Words text={sentence(text)} />;
   const { path } = why;
   return (
-    <button type="button" className={styles.link} onClick={() => select(path)}>
+    <button type="button" className={styles.link} onClick={() => goToCard(path) || select(path)}>
       <Words text={text} />
     </button>
   );

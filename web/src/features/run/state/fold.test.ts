@@ -100,6 +100,11 @@ describe("a run that does other things", () => {
     expect(happen({ event: "paused" }, { event: "unpaused" }).head.status).toBe("running");
   });
 
+  it("is stopped until somebody resumes it", () => {
+    expect(happen({ event: "run_stopped", by: "ana" }).head.status).toBe("stopped");
+    expect(happen({ event: "run_stopped" }, { event: "run_resumed" }).head.status).toBe("running");
+  });
+
   it("waits for its host where a step is handed out, and knows who took it", () => {
     const taken = [
       { event: "attempt_started", path: "fetch", attempt: 1, hosted: true },

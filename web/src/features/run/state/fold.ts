@@ -6,6 +6,7 @@
 
 import type { Envelope, Result } from "../../../api/events";
 import type { Awaited, Path, Question, Run, Span, Step, StepStatus, Usage } from "../../../api/types";
+import { type Scale, scale } from "../timeline/scale";
 import { happen } from "./happen";
 import { container } from "./path";
 import { Spans } from "./spans";
@@ -31,6 +32,7 @@ export class Fold {
   /** Whether the server knows more than the applied events. */
   stale = false;
   paused: boolean;
+  stopped: boolean;
   /** Steps with an open attempt, and steps that wait. */
   readonly open = new Set<Path>();
   readonly waiting = new Map<Path, Awaited>();
@@ -43,6 +45,7 @@ export class Fold {
     this.questions = questions;
     this.spans = new Spans(timeline);
     this.paused = snapshot.status === "paused";
+    this.stopped = snapshot.status === "stopped";
     this.take(steps, "");
     for (const path of head.current ?? []) this.open.add(path);
   }
@@ -68,6 +71,15 @@ export class Fold {
     return this.spans.all;
   }
 
+  /** The axis of time up to a moment. Many bars use it, so it is computed once for each moment and event. */
+  axis(end: number): Scale {
+    const of = `${this.head.seq} ${end}`;
+    if (this.measured?.of !== of) this.measured = { of, scale: scale(this.timeline, this.head.started_at, end) };
+    return this.measured.scale;
+  }
+
+  private measured: { of: string; scale: Scale } | undefined;
+
   /** Applies an event; returns false if it is not the next one. */
   apply(envelope: Envelope): boolean {
     if (envelope.seq !== this.head.seq + 1) return false;
@@ -81,8 +93,10 @@ export class Fold {
   private settle(): void {
     if (this.head.ended_at !== undefined) return;
     const busy = this.open.size > 0 || this.waiting.size === 0;
-    const status = this.paused ? "paused" : busy ? "running" : "waiting";
+    const status = this.stopped ? "stopped" : this.paused ? "paused" : busy ? "running" : "waiting";
     const waiting_for = [...new Set(this.waiting.values())];
+    // Only the server knows where the run stands; until the next snapshot, its status says enough.
+    if (status !== this.head.status) this.head = { ...this.head, standing: undefined };
     Object.assign(this.head, { status, current: [...this.open], waiting_for: waiting_for.length ? waiting_for : undefined });
   }
 

@@ -107,6 +107,8 @@ const HANDLERS: Handlers = {
   },
   approved: onlyTheServerKnows,
   consented: nothing,
+  hint_given: onlyTheServerKnows,
+  budget_changed: onlyTheServerKnows,
   consent_revoked: onlyTheServerKnows,
   wait_started(fold, { path, signal }, at) {
     fold.stale = true;
@@ -155,10 +157,24 @@ const HANDLERS: Handlers = {
     fold.stale = true;
     fold.paused = false;
   },
+  run_stopped(fold) {
+    fold.stale = true;
+    fold.stopped = true;
+  },
+  run_resumed(fold) {
+    fold.stale = true;
+    fold.stopped = false;
+  },
   reopened(fold) {
+    fold.stale = true;
+    fold.stopped = false;
+    Object.assign(fold.head, { status: "running", ended_at: undefined, message: undefined, outputs: undefined });
+  },
+  plan_replaced(fold) {
     fold.stale = true;
     Object.assign(fold.head, { status: "running", ended_at: undefined, message: undefined, outputs: undefined });
   },
+  result_kept: onlyTheServerKnows,
   run_finished(fold, { outcome, message, outputs }, at) {
     fold.stale = true;
     fold.giveUp(at);

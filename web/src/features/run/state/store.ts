@@ -5,8 +5,8 @@
 
 import { ApiError, address, get } from "../../../api/client";
 import type { Envelope } from "../../../api/events";
-import { type Connection, listen } from "../../../api/stream";
-import type { Live, Run } from "../../../api/types";
+import { type Connection, listenToList, listenToRun } from "../../../api/stream";
+import type { Live, Run, RunRow } from "../../../api/types";
 import { Fold } from "./fold";
 import { Transcripts } from "./transcripts";
 
@@ -110,19 +110,39 @@ export class RunStore {
   }
 
   private connect(): () => void {
-    return listen({
-      url: () => address(`/runs/${this.run}/stream`, { after: this.fold?.head.seq ?? 0 }),
-      on: {
-        journal: (event) => this.arrive(event as Envelope),
-        live: (entry) => this.transcripts.arrive(entry as Live),
-        gone: () => void this.refresh(),
-      },
-      changed: (connection) => {
-        this.connection = connection;
-        if (connection === "open") this.transcripts.catchUp();
-        this.changed();
-      },
-    });
+    const stops = [
+      listenToRun({
+        run: this.run,
+        after: () => this.fold?.head.seq ?? 0,
+        on: {
+          journal: (event) => this.arrive(event as Envelope),
+          live: (entry) => this.transcripts.arrive(entry as Live),
+          gone: () => void this.refresh(),
+        },
+        changed: (connection) => {
+          this.connection = connection;
+          if (connection === "open") this.transcripts.catchUp();
+          this.changed();
+        },
+      }),
+      listenToList({ on: { run: (row) => this.moved(row as RunRow) }, changed: () => {}, ready: () => this.isHidden() && void this.refresh() }),
+    ];
+    // What an agent said while the tab was hidden is in its file.
+    const seen = () => !document.hidden && this.transcripts.catchUp();
+    document.addEventListener("visibilitychange", seen);
+    return () => {
+      document.removeEventListener("visibilitychange", seen);
+      for (const stop of stops) stop();
+    };
+  }
+
+  /** A hidden tab does not watch its run, but its title says how the run ended. */
+  private moved({ run, status }: RunRow): void {
+    if (run === this.run && this.isHidden() && status !== this.fold?.head.status) void this.refresh();
+  }
+
+  private isHidden(): boolean {
+    return document.hidden;
   }
 
   /** Events arrive in groups; they are applied together before the next drawing. */

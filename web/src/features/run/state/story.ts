@@ -69,6 +69,10 @@ export function story(envelope: Envelope): string {
       return `${event.path} was approved${event.by ? ` by ${event.by}` : ""} (${event.given} of ${event.needed})${event.comment ? `: ${event.comment}` : ""}`;
     case "consented":
       return `${event.path} is allowed by ${event.rule}`;
+    case "hint_given":
+      return `${event.path} was told${event.by ? ` by ${event.by}` : ""}: ${event.text}`;
+    case "budget_changed":
+      return `limits were changed${event.by ? ` by ${event.by}` : ""}: ${changed(event.change)}`;
     case "consent_revoked":
       return `consent was revoked${event.by ? ` by ${event.by}` : ""}`;
     case "wait_started":
@@ -87,8 +91,18 @@ export function story(envelope: Envelope): string {
       return "paused: nothing new starts";
     case "unpaused":
       return "continues";
+    case "run_stopped":
+      return `stopped${event.by ? ` by ${event.by}` : ""}; no engine continues it until somebody resumes it`;
+    case "run_resumed":
+      return "resumed";
     case "reopened":
       return `starts again${event.from ? ` from ${event.from}` : ""}; finished steps are kept`;
+    case "plan_replaced": {
+      const counts = `${event.kept?.length ?? 0} steps kept, ${event.again?.length ?? 0} again`;
+      return `continues with a changed workflow${event.by ? ` by ${event.by}` : ""}: ${counts}`;
+    }
+    case "result_kept":
+      return `${event.path} keeps its ${event.unfinished ? "conversation" : "result"}${event.was ? ` (was ${event.was})` : ""}`;
     case "run_finished":
       return `the run is over: ${event.outcome}${event.message ? `, ${event.message}` : ""}`;
     case "timer_fired":
@@ -139,4 +153,11 @@ function said(answer: unknown): string {
   const [kind, fields] = Object.entries(answer as Record<string, { reason?: string; value?: unknown }>)[0] ?? ["", {}];
   if (kind === "deny") return fields.reason ? `no, ${fields.reason}` : "no";
   return kind === "edit" ? "yes, with another value" : JSON.stringify(fields.value);
+}
+
+/** Limits as they are from now on: `usd 5, steps 20`. */
+function changed(change: Record<string, { to?: number; by?: number }>): string {
+  const limit = ([name, { to, by }]: [string, { to?: number; by?: number }]) =>
+    name === "duration_ms" ? `duration ${duration(to ?? by ?? 0)}` : `${name} ${to ?? `+${by}`}`;
+  return Object.entries(change).map(limit).join(", ");
 }

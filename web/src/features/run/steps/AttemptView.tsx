@@ -1,14 +1,12 @@
 // One attempt: the prompt, the transcript, the output of a command, the usage.
 
-import { useQuery } from "@tanstack/react-query";
-import { printedQuery } from "../../../api/queries";
 import type { Attempt, Path } from "../../../api/types";
 import { Fold } from "../../../ui/Fold";
 import { by, cost, duration, tokens } from "../../../ui/format";
-import { ErrorNote } from "../../../ui/Note";
 import { Text } from "../../../ui/Value";
 import { useWatched } from "../state/useRun";
 import { useView } from "../state/view";
+import { Printed } from "./Printed";
 import styles from "./steps.module.css";
 import { Transcript } from "./Transcript";
 
@@ -31,7 +29,7 @@ export function AttemptView({ path, kind, attempt, isLast = false }: Props) {
       {prompt && <Fold title="Prompt">{() => <Text text={prompt} />}</Fold>}
       {talks &&
         (isLast ? (
-          <Transcript path={path} attempt={attempt.attempt} />
+          <Transcript path={path} attempt={attempt.attempt} going={attempt.status === "running"} />
         ) : (
           <Fold title="What it said and did">{() => <Transcript path={path} attempt={attempt.attempt} />}</Fold>
         ))}
@@ -41,7 +39,7 @@ export function AttemptView({ path, kind, attempt, isLast = false }: Props) {
           <Fold
             key={stream}
             title={stream === "stdout" ? "Raw output" : "Raw errors"}
-            open={isLast && stream === "stderr" && attempt.status === "failed"}
+            open={isLast && (stream === "stderr" ? attempt.status === "failed" : attempt.status === "running" && !talks)}
           >
             {() => <Printed path={path} attempt={attempt} stream={stream} />}
           </Fold>
@@ -86,26 +84,5 @@ function Elsewhere({ path, attempt: { host, has, prompt, status } }: { path: Pat
     <p className="quiet">
       What it said and printed is on {host}. There: <code>{`longhaul logs ${run} ${path}`}</code>
     </p>
-  );
-}
-
-/** How often to look for more. */
-const AGAIN_MS = 2_000;
-
-function Printed({ path, attempt, stream }: { path: Path; attempt: Attempt; stream: "stdout" | "stderr" }) {
-  const { run } = useWatched();
-  const going = attempt.status === "running" && AGAIN_MS;
-  const { data, error } = useQuery({ ...printedQuery(run, path, attempt.attempt, stream), refetchInterval: going });
-  if (error) return <ErrorNote error={error} />;
-  if (!data) return null;
-  return (
-    <>
-      <Text text={data.text} />
-      {data.more && (
-        <p className="quiet">
-          There is more: longhaul logs {run} {path}
-        </p>
-      )}
-    </>
   );
 }

@@ -82,7 +82,8 @@ function Where({ step }: { step: FlatStep }) {
   const turns = places.of(step.path)?.turns ?? [];
   if (turns.length === 0) return null;
   const word = (key: string) => (places.node(key)?.kind === "repeat" ? "round" : "item");
-  return <span className={styles.where}>{turns.map(({ key, index }) => `${word(key)} ${index + 1}`).join(" · ")}</span>;
+  const shown = turns.map(({ key, index }) => `${word(key)} ${index}`).join(" · ");
+  return <span className={styles.where}>{step.item ? `${shown} · ${step.item}` : shown}</span>;
 }
 
 /** The machine and the worker of the step, if there could be several. */

@@ -11,6 +11,7 @@ import type { FlatStep } from "../state/fold";
 import { useWatched } from "../state/useRun";
 import { AttemptView } from "./AttemptView";
 import { FromHere } from "./FromHere";
+import { TellAgent } from "./TellAgent";
 import styles from "./steps.module.css";
 
 /** How often running attempts are read again; transcripts come by the stream. */
@@ -53,6 +54,7 @@ export function StepDetails({ step, kind }: { step: FlatStep; kind: string }) {
           }
         </Fold>
       )}
+      {kind === "prompt" && <TellAgent step={step} />}
       <FromHere path={step.path} />
     </div>
   );

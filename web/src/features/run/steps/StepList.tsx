@@ -5,7 +5,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Path } from "../../../api/types";
 import { useView } from "../state/view";
 import { useWatched } from "../state/useRun";
-import { rows } from "./rows";
+import type { FlatStep, Fold } from "../state/fold";
+import { type Row, rows } from "./rows";
 import { StepCard } from "./StepCard";
 import styles from "./steps.module.css";
 
@@ -19,6 +20,7 @@ export function StepList() {
   const [opened, open] = useState<ReadonlyMap<Path, boolean>>(new Map());
   const shape = fold?.shape;
   const list = useMemo(() => (fold ? rows(fold, places, turns, closed) : []), [fold, shape, places, turns, closed]);
+  const current = useCurrent(list, fold);
   const element = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -46,7 +48,7 @@ export function StepList() {
         const row = list[item.index];
         const step = row && fold?.steps.get(row.path);
         if (!row || !step) return null;
-        const isOpen = opened.get(row.path) ?? ((step.status === "failed" && !row.holds) || row.path === selected);
+        const isOpen = opened.get(row.path) ?? ((step.status === "failed" && !row.holds) || row.path === selected || row.path === current);
         return (
           <div
             key={item.key}
@@ -69,6 +71,17 @@ export function StepList() {
       })}
     </div>
   );
+}
+
+/** The current step is open: the running one that started last. */
+function useCurrent(list: Row[], fold: Fold | undefined): Path | undefined {
+  let current: FlatStep | undefined;
+  for (const { path, holds } of list) {
+    const step = fold?.steps.get(path);
+    if (!step || holds || step.status !== "running" || !fold?.open.has(path)) continue;
+    if (!current || (step.started_at ?? 0) > (current.started_at ?? 0)) current = step;
+  }
+  return current?.path;
 }
 
 function toggled(set: ReadonlySet<Path>, path: Path): ReadonlySet<Path> {

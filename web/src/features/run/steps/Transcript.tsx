@@ -3,32 +3,41 @@
 import { useEffect, useMemo } from "react";
 import type { Path } from "../../../api/types";
 import { Fold } from "../../../ui/Fold";
+import { TailBox } from "../../../ui/TailBox";
+import { Markdown } from "../../../ui/markdown/Markdown";
 import { inJson, Text } from "../../../ui/Value";
 import { useWatched } from "../state/useRun";
 import { type Block, blocks, type ToolUse } from "./blocks";
 import styles from "./steps.module.css";
 
-export function Transcript({ path, attempt }: { path: Path; attempt: number }) {
+export function Transcript({ path, attempt, going = false }: { path: Path; attempt: number; going?: boolean }) {
   const { transcripts } = useWatched();
   useEffect(() => transcripts.watch(path, attempt), [transcripts, path, attempt]);
   const entries = transcripts.of(path, attempt);
   const shown = useMemo(() => blocks(entries), [entries]);
   if (shown.length === 0) return null;
+  // A long transcript has a box of its own; a page of 40,000 pixels helps nobody.
   return (
-    <ol className={styles.transcript} aria-label="What it said and did">
-      {shown.map((block, at) => (
-        <li key={at}>
-          <Said block={block} />
-        </li>
-      ))}
-    </ol>
+    <TailBox grown={entries.length} going={going} label="Transcript">
+      <ol className={styles.transcript} aria-label="What it said and did">
+        {shown.map((block, at) => (
+          <li key={at} className={styles.block}>
+            <Said block={block} />
+          </li>
+        ))}
+      </ol>
+    </TailBox>
   );
 }
 
 function Said({ block }: { block: Block }) {
   switch (block.kind) {
     case "text":
-      return <p className={styles.said}>{block.text}</p>;
+      return (
+        <div className={styles.said}>
+          <Markdown text={block.text} />
+        </div>
+      );
     case "notice":
       return <p className={styles.notice}>{block.text}</p>;
     case "thinking":

@@ -43,7 +43,7 @@ export function TurnTabs({ path }: { path: Path }) {
     <div className={styles.turns} role="group" aria-label={label}>
       {[undefined, ...all].map((at) => (
         <button key={at ?? "all"} type="button" className={styles.turn} aria-pressed={chosen === at} onClick={() => setTurn(node.key, at)}>
-          {at === undefined ? `all ${count}` : `${word} ${at + 1}`}
+          {at === undefined ? `all ${count}` : `${word} ${at}`}
         </button>
       ))}
     </div>

@@ -20,6 +20,7 @@ pub(super) async fn send(notice: &Notice<'_>, to: &[String], from: &str, by: &Ma
         subject: notice.headline(),
         text: notice.text.clone(),
         at_ms: notice.shared.clock.now_ms(),
+        id: notice.about.map(|about| about.id.clone()),
     };
     let text = letter.text().map_err(invalid)?;
     match by {

@@ -38,6 +38,9 @@ impl Call {
         command.stdin = self.stdin;
         command.cwd = Some(notice.shared.options.workspace.clone());
         command.env.extend(variables(notice));
+        if let Some(about) = notice.about {
+            command.env.push(("LONGHAUL_NOTIFICATION".into(), about.id.replace('\0', "").into()));
+        }
         command.secrets = notice.shared.secrets.known().clone();
         // A notification does not wait: without a guard, the sweep cleans up.
         let _guarded = notice.shared.guarded().await;

@@ -159,7 +159,7 @@ pub(super) async fn start(
     let trigger = Some(trigger);
     call.state.refresh_shelf().await?;
     let plan = call.state.plan_of(workflow, &text.text)?;
-    let startable = Startable { plan, dir: call.state.disk().project.root };
+    let startable = Startable { plan, dir: call.state.disk().project.root, source: None };
     let order = StartOrder { inputs, trigger, driver: Driver::Engine, ..StartOrder::default() };
     let run = call.state.app().start(&startable, order, &call.caller.known()).await?;
     call.state.drive(&run);

@@ -83,7 +83,7 @@ pub(super) fn status(ours: RunStatus, asks: bool) -> &'static str {
         RunStatus::Failed => "failed",
         RunStatus::Cancelled => "cancelled",
         RunStatus::Waiting if asks => "waiting_approval",
-        RunStatus::Running | RunStatus::Waiting | RunStatus::Paused => "running",
+        RunStatus::Running | RunStatus::Waiting | RunStatus::Paused | RunStatus::Stopped => "running",
     }
 }
 

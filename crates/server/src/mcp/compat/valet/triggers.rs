@@ -140,6 +140,7 @@ async fn sync(mut call: Call) -> Result<Json, Problem> {
         name: args.name.clone(),
         enabled: args.enabled.unwrap_or_else(|| known.is_none_or(|known| known.enabled)),
         workflow,
+        task: known.and_then(|known| known.task.clone()),
         kind: kind(&args, known)?,
         mapping: match &args.variable_mapping_json {
             Some(given) => paths(given)?,

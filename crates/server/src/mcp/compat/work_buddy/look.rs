@@ -107,7 +107,9 @@ pub(super) fn word(state: &State) -> &'static str {
         RunStatus::Succeeded => "completed",
         RunStatus::Failed => "failed",
         RunStatus::Cancelled => "cancelled",
-        RunStatus::Queued | RunStatus::Running | RunStatus::Waiting | RunStatus::Paused => "running",
+        RunStatus::Queued | RunStatus::Running | RunStatus::Waiting | RunStatus::Paused | RunStatus::Stopped => {
+            "running"
+        }
     }
 }
 

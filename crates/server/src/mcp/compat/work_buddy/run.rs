@@ -67,7 +67,7 @@ async fn start(call: &Call, workflow: &str, params: Map<String, Json>) -> Result
 /// Records the start of a run with an id in the form of work-buddy.
 async fn begin(call: &Call, workflow: &Registered, order: Order) -> Result<RunId, Problem> {
     let mut taken = Problem::new("no id is free for the run; try again");
-    let startable = Startable { plan: workflow.plan.clone(), dir: workflow.dir.clone() };
+    let startable = Startable { plan: workflow.plan.clone(), dir: workflow.dir.clone(), source: None };
     for _ in 0..TRIES {
         let order = longhaul_app::StartOrder {
             task: order.task.clone(),

@@ -21,6 +21,8 @@ pub(super) struct Letter {
     pub(super) subject: String,
     pub(super) text: String,
     pub(super) at_ms: i64,
+    /// The name of the message, if it may be sent twice. Equal names give equal ids.
+    pub(super) id: Option<String>,
 }
 
 impl Letter {
@@ -41,13 +43,18 @@ impl Letter {
             format!("To: {}", self.to.join(",\r\n ")),
             format!("Subject: {}", encoded(&self.subject)),
             format!("Date: {date}"),
-            format!("Message-ID: <{}@longhaul>", Uuid::new_v4()),
+            format!("Message-ID: <{}@longhaul>", self.message_id()),
             "MIME-Version: 1.0".to_owned(),
             "Content-Type: text/plain; charset=utf-8".to_owned(),
             format!("Content-Transfer-Encoding: {encoding}"),
             "Auto-Submitted: auto-generated".to_owned(),
         ];
         Ok(format!("{}\r\n\r\n{body}", headers.join("\r\n")))
+    }
+
+    fn message_id(&self) -> String {
+        let hash = |id: &String| blake3::hash(id.as_bytes()).to_hex()[..32].to_owned();
+        self.id.as_ref().map_or_else(|| Uuid::new_v4().to_string(), hash)
     }
 }
 
@@ -114,7 +121,7 @@ mod tests {
 
     fn letter(subject: &str, text: &str) -> Letter {
         let (from, to) = ("a@example.org".to_owned(), vec!["b@example.org".to_owned()]);
-        Letter { from, to, subject: subject.to_owned(), text: text.to_owned(), at_ms: 0 }
+        Letter { from, to, subject: subject.to_owned(), text: text.to_owned(), at_ms: 0, id: None }
     }
 
     #[test]
