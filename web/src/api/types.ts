@@ -238,6 +238,7 @@ export interface Step {
   skipped?: "when" | "run_if" | "route" | "denied" | "upstream" | "cancelled";
   replaced?: boolean;
   defaulted?: boolean;
+  denied?: string[];
   attempts: number;
   started_at?: number;
   ended_at?: number;
