@@ -123,7 +123,7 @@ impl Described {
         Self { text: text.trim().to_owned(), sandbox: key("sandbox"), model: key("model") }
     }
 
-    /// The content of a TOML file, as Codex and agent007 describe agents.
+    /// The content of a TOML file, as other systems describe agents.
     pub fn from_toml(file: &str) -> Self {
         let Ok(document) = file.parse::<toml_edit::DocumentMut>() else { return Self::default() };
         let key = |key: &str| document.get(key).and_then(|item| item.as_str()).map(str::to_owned);
