@@ -1,6 +1,6 @@
 //! The comparison of two workflows as a table.
 
-use longhaul_core::replan::{Change, Comparison, Fate, Row};
+use longhaul_core::replan::{Comparison, Fate, Row, StepChange};
 use longhaul_lang::diagnostic::plain;
 
 use crate::ui;
@@ -29,8 +29,8 @@ fn cells(row: &Row) -> [String; 3] {
     let parts = if row.parts.is_empty() { String::new() } else { format!(": {}", row.parts.join(", ")) };
     let was = row.was.as_ref().map_or_else(String::new, |was| format!(" (was {was})"));
     let change = match row.change {
-        Change::Same => String::new(),
-        Change::Adjusted => format!("same result{parts}"),
+        StepChange::Same => String::new(),
+        StepChange::Adjusted => format!("same result{parts}"),
         other => format!("{}{parts}", other.word()),
     };
     let counts = row.counts().map_or_else(String::new, |counts| format!(" ({counts})"));

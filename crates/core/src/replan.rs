@@ -14,5 +14,5 @@ mod seen;
 
 pub use compare::{Choices, Order, carried, compare, inputs, rejection};
 pub(crate) use meaning::hash_of;
-pub use report::{Change, Comparison, Fate, Row};
+pub use report::{Comparison, Fate, Row, StepChange};
 pub use seen::Seen;

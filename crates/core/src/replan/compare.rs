@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::matching::{Matching, changes, entry, matching};
 use super::meaning::{differing, follows};
-use super::report::{Change, Comparison, Fate, Row};
+use super::report::{Comparison, Fate, Row, StepChange};
 use super::{Seen, hash_of};
 use crate::Json;
 use crate::consent::Terms;
@@ -324,7 +324,7 @@ impl Report<'_> {
         let works = is_kept_kind(&new.step(at).form);
         let Some(was) = found.or(maybe) else {
             let fate = if works { Fate::Runs } else { Fate::Decides };
-            return Row::new(path, Change::New, fate);
+            return Row::new(path, StepChange::New, fate);
         };
         let (change, parts) = self.change(at, was, asks);
         let Results { kept, again, unused, why } = self.results(at, was);
@@ -343,19 +343,19 @@ impl Report<'_> {
         };
         let is_renamed = maybe.is_some() || old.step(was).id != new.step(at).id;
         let was = old_paths.get(&was).filter(|_| is_renamed).cloned();
-        let change = if is_renamed && change == Change::Same { Change::Renamed } else { change };
+        let change = if is_renamed && change == StepChange::Same { StepChange::Renamed } else { change };
         Row { parts, was, why, kept, again, unused, ..Row::new(path, change, fate) }
     }
 
-    fn change(&self, at: StepIx, was: StepIx, asks: bool) -> (Change, Vec<String>) {
+    fn change(&self, at: StepIx, was: StepIx, asks: bool) -> (StepChange, Vec<String>) {
         let (old, new) = (self.order.old.plan, self.order.new.plan);
         let changed = changes(old, new, (at, was));
         let adjusted = differing(&follows(old, old.step(was)), &follows(new, new.step(at)));
         match () {
-            () if asks => (Change::Unclear, Vec::new()),
-            () if !changed.is_empty() => (Change::Changed, changed),
-            () if !adjusted.is_empty() => (Change::Adjusted, adjusted),
-            () => (Change::Same, Vec::new()),
+            () if asks => (StepChange::Unclear, Vec::new()),
+            () if !changed.is_empty() => (StepChange::Changed, changed),
+            () if !adjusted.is_empty() => (StepChange::Adjusted, adjusted),
+            () => (StepChange::Same, Vec::new()),
         }
     }
 
@@ -385,10 +385,10 @@ impl Report<'_> {
         let form = &self.order.old.plan.step(at).form;
         let unused = self.state.steps().iter().filter(|step| step.step == at && is_worth_keeping(step)).count();
         if unused == 0 || !is_kept_kind(form) {
-            return Row::new(path, Change::Gone, Fate::Nothing);
+            return Row::new(path, StepChange::Gone, Fate::Nothing);
         }
         let why = Some("what it did is not undone".to_owned());
-        Row { why, unused, ..Row::new(path, Change::Gone, Fate::Dropped) }
+        Row { why, unused, ..Row::new(path, StepChange::Gone, Fate::Dropped) }
     }
 
     fn inputs(&self) -> Vec<String> {

@@ -30,7 +30,7 @@ pub struct Row {
     /// The ids of the step and of what it is in.
     pub step: String,
     /// How it differs.
-    pub change: Change,
+    pub change: StepChange,
     /// The parts that differ.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub parts: Vec<String>,
@@ -56,7 +56,7 @@ pub struct Row {
 /// How a step differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum StepChange {
     /// It does not.
     Same,
     /// It means something else.
@@ -93,7 +93,7 @@ pub enum Fate {
     Nothing,
 }
 
-impl Change {
+impl StepChange {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ impl Fate {
 }
 
 impl Row {
-    pub(super) fn new(step: String, change: Change, fate: Fate) -> Self {
+    pub(super) fn new(step: String, change: StepChange, fate: Fate) -> Self {
         Self { step, change, parts: Vec::new(), was: None, fate, why: None, kept: 0, again: 0, unused: 0 }
     }
 

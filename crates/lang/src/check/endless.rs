@@ -10,7 +10,7 @@ use super::Context;
 use super::idle_loops::cycle_among;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Action, Body, Model, Order};
-use crate::source::Node;
+use crate::source::{Node, Value};
 
 /// The limits that end a run, however it loops.
 const ENDING: [&str; 6] = ["visits", "steps", "idle_steps", "usd", "tokens", "duration"];
@@ -50,7 +50,9 @@ fn is_limited(unit: &Node) -> bool {
 
 /// The nodes of a loop in which no person decides and something is done; empty if there is no such loop.
 fn working_cycle(model: &Model<'_>, body: &Body<'_>) -> Vec<StepIx> {
-    let alone: HashSet<StepIx> = body.steps.iter().copied().filter(|step| !waits_for_others(model, *step)).collect();
+    let counters = counters(model, body);
+    let is_alone = |step: &StepIx| !waits_for_others(model, *step) && !counts(model, *step, &counters);
+    let alone: HashSet<StepIx> = body.steps.iter().copied().filter(is_alone).collect();
     let cycle = cycle_among(model, body, alone);
     // LH0218 reports a loop in which nothing is done.
     let works = cycle.iter().any(|step| !matches!(model.step(*step).action, Action::Decide));
@@ -66,4 +68,39 @@ fn waits_for_others(model: &Model<'_>, step: StepIx) -> bool {
         "wait" => is_signal,
         _ => step.node.get("review").is_some(),
     }
+}
+
+/// The variables that end a loop: a node counts them up or sets them for good, and a route of the state machine looks at them.
+fn counters<'m>(model: &'m Model<'_>, body: &Body<'_>) -> HashSet<&'m str> {
+    let changed = body.steps.iter().flat_map(|step| progress(model, *step));
+    changed.filter(|name| body.steps.iter().any(|step| routes_by(model, *step, name))).collect()
+}
+
+fn counts(model: &Model<'_>, step: StepIx, counters: &HashSet<&str>) -> bool {
+    progress(model, step).any(|name| counters.contains(name))
+}
+
+/// The variables that a node counts up (`n: n + 1`) or sets for good (`once: true`).
+fn progress<'m>(model: &'m Model<'_>, step: StepIx) -> impl Iterator<Item = &'m str> {
+    let entries = model.step(step).node.get("set").and_then(Node::entries).unwrap_or_default();
+    let named = entries.iter().filter_map(|(name, value)| Some((name.as_text()?, value)));
+    named.filter(|(name, value)| is_true(value) || is_counted(name, value)).map(|(name, _)| name)
+}
+
+fn is_true(value: &Node) -> bool {
+    matches!(&value.value, Value::Scalar(text, _) if text.trim() == "true")
+}
+
+/// Whether a value is the variable plus a number. A list that grows is not a count.
+fn is_counted(name: &str, value: &Node) -> bool {
+    let added = || value.as_text()?.trim().strip_prefix(name)?.trim().strip_prefix('+').map(str::trim);
+    added().is_some_and(|added| !added.is_empty() && added != "0" && !added.contains('['))
+}
+
+/// Whether a condition of a node's routes reads a variable.
+fn routes_by(model: &Model<'_>, step: StepIx, name: &str) -> bool {
+    let routes = model.step(step).node.get("next").and_then(Node::items).unwrap_or_default();
+    let mut conditions = routes.iter().filter_map(|route| route.get("when")?.as_text());
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    conditions.any(|text| text.split(|letter| !is_part(letter)).any(|word| word == name))
 }
