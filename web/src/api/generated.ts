@@ -992,6 +992,8 @@ export interface components {
             attempts: number;
             /** @description Whether the output is the declared default and not a result. */
             defaulted?: boolean;
+            /** @description Tools that its agent called and may not use. */
+            denied?: string[];
             /**
              * Format: int64
              * @description The duration since it was reached, so far or in total.
@@ -1004,6 +1006,10 @@ export interface components {
             ended_at?: number | null;
             /** @description The failure, if it failed. */
             error?: components["schemas"]["Failure"] | null;
+            /** @description What people told its agent. */
+            hints?: components["schemas"]["ToldHint"][];
+            /** @description The item of the `for_each` that the step belongs to, as people recognise it: a file, a title. */
+            item?: string | null;
             /**
              * Format: uint
              * @description The number of items of a `for_each`, once it is known.
@@ -1115,6 +1121,20 @@ export interface components {
             what: components["schemas"]["Spanned"];
             /** @description For an attempt: the worker that claimed it. */
             worker?: string | null;
+        };
+        /** @description Something that a person told the agent of a step. */
+        ToldHint: {
+            /**
+             * Format: int64
+             * @description When they said it.
+             */
+            at: number;
+            /** @description Who said it. */
+            by?: string | null;
+            /** @description Whether a turn of the agent has it. */
+            heard: boolean;
+            /** @description What they said. */
+            text: string;
         };
         /** @description How many runs match, how they ended, and what they cost. */
         Totals: {
