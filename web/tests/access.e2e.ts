@@ -21,6 +21,8 @@ const PAGES = [
   "/runs",
   "/runs/release-1?step=plan",
   "/runs/release-0?tab=summary",
+  "/runs/release-0?tab=timeline",
+  "/runs/release-0?tab=search",
   "/runs/release-0?tab=log",
   "/runs/release-0?tab=picture",
   "/runs/release-1?tab=files",

@@ -59,7 +59,6 @@ describe("a run of several machines", () => {
     await happens({ event: "attempt_claimed", path: "notes", attempt: 1, worker: "bert", host: "beta" });
     await notes().getByText("on beta", { exact: true }).waitFor();
     await notes().getByText("running", { exact: true }).waitFor();
-    await notes().locator("button[aria-expanded]").click();
     await notes().getByText("by bert on beta", { exact: true }).waitFor();
     await happens({ event: "host_missed", host: "beta", since: Date.now() - 720_000 }, { event: "moon_risen", host: "beta" });
     await at.page.getByRole("tab", { name: "Log" }).click();

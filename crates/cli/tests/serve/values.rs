@@ -76,7 +76,7 @@ fn a_served_run_reads_only_listed_variables() {
 #[test]
 fn a_search_finds_what_was_printed_in_any_attempt_and_says_where() {
     let project = Project::new();
-    let lines = "do: [{id: many, run: 'seq 1 30000; echo Needle number one; echo no needle here >&2; false', retry: {max: 2, backoff: 1ms, on: [failed]}}]";
+    let lines = "do: [{id: many, run: 'seq 1 30000; echo Needle number one; echo no needle here >&2; false', retry: {max: 1, backoff: 1ms, on: [failed]}}]";
     project.add("many", lines);
     project.longhaul(&["run", "many", "--run-id", "haystack"]);
     let server = project.serve(&["--no-drive"]);
