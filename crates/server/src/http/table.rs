@@ -8,7 +8,8 @@ use super::keys::Role::{Operator, Viewer};
 use super::route::Access::{Open, Role};
 use super::route::{Gives, Param, Route, shape};
 use super::{
-    about, answer, artifacts, attempts, metrics, openapi, replan, rows, runs, search, start, stream, tell, workers, workflows,
+    about, answer, artifacts, attempts, metrics, openapi, replan, rows, runs, search, start, stream, tell, workers,
+    workflows,
 };
 
 macro_rules! calls {
