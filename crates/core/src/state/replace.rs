@@ -8,7 +8,7 @@
 use std::mem::take;
 
 use super::apply::{Apply, Error};
-use super::{Agenda, BodyNo, Earlier, Phase, State, StepNo};
+use super::{Agenda, BodyNo, Earlier, Hints, Phase, State, StepNo};
 use crate::Json;
 use crate::event::{PlanReplaced, QuestionKind, Usage};
 use crate::path::StepPath;
@@ -76,11 +76,16 @@ impl Apply<'_> {
         let old = found.map(|(from, changed)| (&earlier.steps[from.at()], changed));
         // A changed step has all its retries; what it cost stays counted.
         let (usage, lost, stopped) = match old {
-            Some((old, false)) => (old.usage, old.lost, before.saturating_sub(old.attempts - old.stopped)),
+            Some((old, false)) => {
+                (old.usage, old.lost, before.saturating_sub(old.attempts.saturating_sub(old.stopped)))
+            }
             Some((old, true)) => (old.usage, 0, before),
             None => (Usage::default(), 0, before),
         };
+        let hints = old.and_then(|(old, _)| old.hints.clone());
         let inst = self.state.step_mut(at);
+        let early = inst.hints.take();
+        inst.hints = all_hints(hints, early);
         (inst.attempts, inst.lost, inst.stopped, inst.usage) = (before, lost, stopped, usage);
         inst.origin.before = before;
         inst.origin.after = after;
@@ -166,6 +171,14 @@ impl Apply<'_> {
     }
 }
 
+/// What the agent of a step was told under the plan before, and what it was told before the step was reached.
+fn all_hints(told: Option<Box<Hints>>, early: Option<Box<Hints>>) -> Option<Box<Hints>> {
+    let Some(mut told) = told else { return early };
+    told.carried.clear();
+    told.all.extend(early.into_iter().flat_map(|early| early.all));
+    Some(told)
+}
+
 /// Puts aside what a run has.
 fn put_aside(state: &mut State, replaced: &PlanReplaced) -> Earlier {
     let mut numbers = state.earlier.take().map(|earlier| earlier.numbers).unwrap_or_default();
@@ -193,6 +206,7 @@ fn put_aside(state: &mut State, replaced: &PlanReplaced) -> Earlier {
 fn start_over(state: &mut State, replaced: &PlanReplaced) {
     (state.finished, state.spinning, state.placement.lost) = (None, None, None);
     (state.paused, state.cancelling, state.root_ended, state.on_failure.open) = (false, false, false, false);
+    (state.stopped, state.paused_at) = (None, None);
     state.succeeded = 0;
     state.by_path.clear();
     state.agenda = Agenda::default();
@@ -201,6 +215,7 @@ fn start_over(state: &mut State, replaced: &PlanReplaced) {
     if replaced.limits {
         state.account.limits_reached.clear();
         state.account.over_budget = false;
+        state.limits = None;
     }
     if let Some(started) = &mut state.started {
         started.plan.clone_from(&replaced.plan);
