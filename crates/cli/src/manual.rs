@@ -10,8 +10,8 @@ use crate::{ui, width};
 /// The commands of everyday work: the first page of help.
 const DAILY: [(&str, &[&str]); 4] = [
     ("Start work", &["init", "check", "run", "resume"]),
-    ("See what happens", &["runs", "status", "watch", "logs", "digest", "ui"]),
-    ("Decide", &["approve", "deny", "answer", "tell", "stop", "cancel"]),
+    ("See what happens", &["runs", "status", "logs", "digest", "ui"]),
+    ("Decide", &["approve", "deny", "answer", "stop"]),
     ("Learn", &["demo", "help"]),
 ];
 

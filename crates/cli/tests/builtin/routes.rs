@@ -100,6 +100,7 @@ fn routes_by_an_agents_word_know_every_word() {
             let conditions: Vec<String> = routes.iter().map(|route| route["when"].to_string()).collect();
             // A last route without a condition takes all remaining words.
             if conditions.last().is_none_or(|last| last == "null") {
+                routed += known.keys().filter(|field| conditions.iter().any(|text| text.contains(*field))).count();
                 continue;
             }
             for (field, words) in known.iter().filter(|(field, _)| conditions.iter().all(|text| text.contains(*field)))

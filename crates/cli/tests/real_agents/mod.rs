@@ -9,5 +9,6 @@ mod failures;
 mod interruptions;
 mod limits;
 mod mcp;
+mod night;
 mod project;
 mod spending;
