@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::id::RunId;
-use crate::notification::{self, Pending, Zone};
+use crate::notification::{self, OpenNotification, Zone};
 use crate::status::RunStatus;
 use crate::view::Brief;
 use crate::words::words;
@@ -237,9 +237,9 @@ impl Digest {
     }
 }
 
-fn pending(row: &DigestRow) -> impl Iterator<Item = Pending> {
+fn pending(row: &DigestRow) -> impl Iterator<Item = OpenNotification> {
     let (run, workflow) = (row.run.clone(), row.workflow.clone());
-    row.brief.notifications.iter().map(move |notification| Pending {
+    row.brief.notifications.iter().map(move |notification| OpenNotification {
         run: run.clone(),
         workflow: workflow.clone(),
         task: String::new(),
@@ -249,7 +249,7 @@ fn pending(row: &DigestRow) -> impl Iterator<Item = Pending> {
 
 fn waiting(row: &DigestRow) -> Vec<DigestWaiting> {
     let for_person = pending(row).filter(|one| one.notification.kind.is_for_person());
-    let waiting = |one: Pending| DigestWaiting {
+    let waiting = |one: OpenNotification| DigestWaiting {
         run: one.run.to_string(),
         workflow: one.workflow.clone(),
         step: one.notification.step.as_ref().map(ToString::to_string),

@@ -98,7 +98,7 @@ pub struct Notification {
 
 /// A notification of a run, as the rows of the store have it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pending {
+pub struct OpenNotification {
     /// The run.
     pub run: RunId,
     /// Its workflow.
@@ -109,7 +109,7 @@ pub struct Pending {
     pub notification: Notification,
 }
 
-impl Pending {
+impl OpenNotification {
     /// Names the notification within a store.
     pub fn key(&self) -> String {
         format!("{}/{}", self.run, self.notification.key)

@@ -12,7 +12,7 @@ mod meaning;
 mod report;
 mod seen;
 
-pub use compare::{Choices, Order, carried, compare, inputs, rejection};
+pub use compare::{Choices, Replacement, carried, compare, inputs, rejection};
 pub(crate) use meaning::hash_of;
 pub use report::{Comparison, Fate, Row, StepChange};
 pub use seen::Seen;

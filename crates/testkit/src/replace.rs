@@ -5,7 +5,7 @@ use longhaul_core::Json;
 use longhaul_core::decide::{Planner, replace};
 use longhaul_core::index::Index;
 use longhaul_core::plan::Plan;
-use longhaul_core::replan::{Comparison, Order, Row, Seen, compare};
+use longhaul_core::replan::{Comparison, Replacement, Row, Seen, compare};
 use longhaul_core::state::State;
 
 use crate::script::OutsideScript;
@@ -20,7 +20,7 @@ impl VirtualWorld {
         script.at.clear();
         let index = Index::of(&plan);
         let seen = self.seen()?;
-        let order = Order {
+        let order = Replacement {
             old: Planner { plan: &self.plan, index: &self.index },
             new: Planner { plan: &plan, index: &index },
             plan: format!("test {}", self.state.seq),

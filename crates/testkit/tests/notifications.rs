@@ -1,7 +1,7 @@
 //! Tests which notifications follow from a run: a workflow and a script in, lines out.
 
 use longhaul_core::id::RunId;
-use longhaul_core::notification::{Pending, line, open};
+use longhaul_core::notification::{OpenNotification, line, open};
 use longhaul_core::view::brief;
 use longhaul_testkit::VirtualWorld;
 
@@ -13,7 +13,7 @@ fn after(ms: i64, workflow: &str, script: &str) -> VirtualWorld {
 
 /// The lines that a worker prints.
 fn lines(world: &VirtualWorld) -> Vec<String> {
-    let pending = |notification| Pending {
+    let pending = |notification| OpenNotification {
         run: RunId::new("run-1").unwrap(),
         workflow: "w".to_owned(),
         task: String::new(),

@@ -205,8 +205,6 @@ export interface components {
             /** @default null */
             reason: string | null;
         };
-        /** @description How a step differs. */
-        Change: "same" | "changed" | "adjusted" | "new" | "gone" | "renamed" | "unclear";
         /** @description The thing to check: a text, or a workflow of the list. */
         Check: {
             /** @default null */
@@ -881,7 +879,7 @@ export interface components {
              */
             again?: number;
             /** @description How it differs. */
-            change: components["schemas"]["Change"];
+            change: components["schemas"]["StepChange"];
             /** @description What follows. */
             fate: components["schemas"]["Fate"];
             /**
@@ -1091,6 +1089,8 @@ export interface components {
             /** @description The name of a workflow in the list. */
             workflow: string;
         };
+        /** @description How a step differs. */
+        StepChange: "same" | "changed" | "adjusted" | "new" | "gone" | "renamed" | "unclear";
         /** @description The address of one instance of a step. */
         StepPath: string;
         /** @description A step, and the steps inside it. */

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::engine_args::{self, EngineArgs};
 use crate::ui;
 
-/// Report a night: what finished, what failed, what waits for you, what it cost
+/// Report a night: what finished, failed, waits for you and cost
 ///
 /// The report covers runs that ended in the given time, and all runs that are not over. Costs are those of a run since its start. `[notify] digest` in
 /// the settings sends the report of the last day every day.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::ledger::{MessageRecord, NotifyLedger};
-use super::{Notification, NotificationKind, NotifyRules, Pending, texts};
+use super::{Notification, NotificationKind, NotifyRules, OpenNotification, texts};
 use crate::id::RunId;
 use crate::path::StepPath;
 
@@ -30,7 +30,7 @@ pub struct Look<'a> {
     pub rules: &'a NotifyRules,
     /// The open notifications of the runs that were looked at. Those of every message that is not sent yet must be
     /// among them.
-    pub pending: &'a [Pending],
+    pub pending: &'a [OpenNotification],
     /// Whether all runs were looked at. Only then reminders, summaries and reports are due.
     pub is_full: bool,
     /// Whether there is something to report: a run that is open, or that ended within a day.
@@ -126,7 +126,7 @@ fn again(look: Look<'_>, message: &MessageRecord) -> NextNotice {
     if let Some(since) = report_since(look, &id) {
         return NextNotice::Report { id, channels, since };
     }
-    let still: Vec<&Pending> = look.pending.iter().filter(|one| message.keys.contains(&one.key())).collect();
+    let still: Vec<&OpenNotification> = look.pending.iter().filter(|one| message.keys.contains(&one.key())).collect();
     match still.is_empty() {
         true => NextNotice::Drop { id },
         false => NextNotice::Send(Box::new(Outgoing { id, channels, ..outgoing(look, &still) })),
@@ -159,7 +159,7 @@ fn report_since(look: Look<'_>, id: &str) -> Option<i64> {
 /// A notification to send, for the first time or again.
 #[derive(Clone, Copy)]
 struct Chosen<'a> {
-    pending: &'a Pending,
+    pending: &'a OpenNotification,
     /// The number of the reminder; 0 for the first message.
     reminder: u32,
 }
@@ -216,7 +216,7 @@ fn message(look: Look<'_>, chosen: &[Chosen<'_>]) -> Option<Outgoing> {
     let together = chosen.len() > ALONE_MAX || (chosen.len() > 1 && chosen.iter().any(is_held));
     let group: Vec<&Chosen<'_>> = if together { chosen.iter().take(TOGETHER_MAX).collect() } else { vec![first] };
     let again = group.iter().all(|one| one.reminder > 0);
-    let pending: Vec<&Pending> = group.iter().map(|one| one.pending).collect();
+    let pending: Vec<&OpenNotification> = group.iter().map(|one| one.pending).collect();
     let outgoing = outgoing(look, &pending);
     let id = id(&group);
     let title = match (again, pending.as_slice()) {
@@ -242,7 +242,7 @@ fn id(group: &[&Chosen<'_>]) -> String {
     }
 }
 
-fn outgoing(look: Look<'_>, pending: &[&Pending]) -> Outgoing {
+fn outgoing(look: Look<'_>, pending: &[&OpenNotification]) -> Outgoing {
     let keys: Vec<String> = pending.iter().map(|one| one.key()).collect();
     let channels = look.rules.channels.clone();
     let several = Outgoing {

@@ -11,7 +11,7 @@ fn rules() -> NotifyRules {
     NotifyRules { channels: vec!["team".to_owned()], ..NotifyRules::default() }
 }
 
-fn pending(run: &str, kind: NotificationKind, since: i64) -> Pending {
+fn pending(run: &str, kind: NotificationKind, since: i64) -> OpenNotification {
     let notification = Notification {
         key: format!("{kind}:ask:{since}"),
         kind,
@@ -24,14 +24,14 @@ fn pending(run: &str, kind: NotificationKind, since: i64) -> Pending {
         told: Vec::new(),
         took_ms: None,
     };
-    Pending { run: RunId::new(run).unwrap(), workflow: "night".to_owned(), task: String::new(), notification }
+    OpenNotification { run: RunId::new(run).unwrap(), workflow: "night".to_owned(), task: String::new(), notification }
 }
 
 /// An engine without a store: it records what it sends.
 struct World {
     ledger: NotifyLedger,
     rules: NotifyRules,
-    pending: Vec<Pending>,
+    pending: Vec<OpenNotification>,
     has_news: bool,
     /// The channels that fail.
     broken: Vec<String>,

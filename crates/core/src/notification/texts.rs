@@ -1,6 +1,6 @@
 //! Notifications in words. All of it is plain text; channels escape what they need to.
 
-use super::{NotificationKind, NotifyRules, Pending};
+use super::{NotificationKind, NotifyRules, OpenNotification};
 use crate::decide::is_given;
 use crate::duration::format_ms;
 
@@ -29,7 +29,7 @@ pub(crate) fn one_line(text: &str, max: usize) -> String {
 }
 
 /// The command to type.
-pub fn command(pending: &Pending) -> String {
+pub fn command(pending: &OpenNotification) -> String {
     let (run, about) = (&pending.run, &pending.notification);
     let step = about.step.as_ref().map(|step| quoted(&step.to_string())).unwrap_or_default();
     match about.kind {
@@ -85,7 +85,7 @@ fn what(kind: NotificationKind) -> &'static str {
 }
 
 /// One notification as a line, with the command to type.
-pub fn line(pending: &Pending) -> String {
+pub fn line(pending: &OpenNotification) -> String {
     let about = &pending.notification;
     let step = about.step.as_ref().map(|step| format!(" {step}")).unwrap_or_default();
     let text = if about.text.is_empty() { String::new() } else { format!(": {}", about.text) };
@@ -93,13 +93,13 @@ pub fn line(pending: &Pending) -> String {
     format!("{}{step} ({name}) {}{text}; {}", pending.run, what(about.kind), command(pending))
 }
 
-pub(super) fn title(pending: &Pending, again: bool) -> String {
+pub(super) fn title(pending: &OpenNotification, again: bool) -> String {
     let again = if again { "Reminder: " } else { "" };
     format!("{again}{} {} {}", one_line(&pending.workflow, 60), pending.run, what(pending.notification.kind))
 }
 
 /// A message about one notification.
-pub(super) fn single(pending: &Pending, rules: &NotifyRules) -> String {
+pub(super) fn single(pending: &OpenNotification, rules: &NotifyRules) -> String {
     let about = &pending.notification;
     let mut lines = Vec::new();
     if !about.text.is_empty() {
@@ -124,11 +124,11 @@ pub(super) fn single(pending: &Pending, rules: &NotifyRules) -> String {
 }
 
 /// The page of the run in the dashboard.
-pub(super) fn link(pending: &Pending, rules: &NotifyRules) -> Option<String> {
+pub(super) fn link(pending: &OpenNotification, rules: &NotifyRules) -> Option<String> {
     rules.link.as_ref().map(|link| format!("{}/runs/{}", link.trim_end_matches('/'), pending.run))
 }
 
-pub(super) fn title_of_several(several: &[&Pending], again: bool) -> String {
+pub(super) fn title_of_several(several: &[&OpenNotification], again: bool) -> String {
     let again = if again { "Reminder: " } else { "" };
     let count = |kind: NotificationKind| several.iter().filter(|one| one.notification.kind == kind).count();
     let people = several.iter().filter(|one| one.notification.kind.is_for_person()).count();
@@ -149,7 +149,7 @@ pub(crate) fn counted(number: usize, what: &str) -> String {
 }
 
 /// A message about several notifications.
-pub(super) fn several(several: &[&Pending], rules: &NotifyRules) -> String {
+pub(super) fn several(several: &[&OpenNotification], rules: &NotifyRules) -> String {
     let mut lines: Vec<String> = several.iter().take(LINES_MAX).map(|pending| line(pending)).collect();
     if several.len() > LINES_MAX {
         lines.push(format!("and {} more; longhaul runs lists them", several.len() - LINES_MAX));

@@ -29,7 +29,7 @@ pub struct Choices {
 
 /// A changed workflow for a run.
 #[derive(Debug, Clone)]
-pub struct Order<'a> {
+pub struct Replacement<'a> {
     /// The plan that the run has.
     pub old: Planner<'a>,
     /// The plan that it is to have.
@@ -68,7 +68,7 @@ pub fn rejection(state: &State) -> Option<Rejection> {
 }
 
 /// What a changed workflow means for a run, and the event that gives it to the run.
-pub fn compare(order: Order<'_>, state: &State, seen: &Seen) -> Result<(Comparison, PlanReplaced), Rejection> {
+pub fn compare(order: Replacement<'_>, state: &State, seen: &Seen) -> Result<(Comparison, PlanReplaced), Rejection> {
     if let Some(why) = rejection(state) {
         return Err(why);
     }
@@ -87,7 +87,7 @@ pub fn compare(order: Order<'_>, state: &State, seen: &Seen) -> Result<(Comparis
 }
 
 /// A person can only decide about steps that there are.
-fn known(order: &Order<'_>, state: &State) -> Result<(), Rejection> {
+fn known(order: &Replacement<'_>, state: &State) -> Result<(), Rejection> {
     let mut paths: HashSet<String> = walk(order.new.plan).into_iter().map(|(path, _)| path).collect();
     paths.extend(state.steps().iter().map(|step| step.path.to_string()));
     let named = order.choices.keep.iter().chain(&order.choices.redo);
@@ -98,7 +98,7 @@ fn known(order: &Order<'_>, state: &State) -> Result<(), Rejection> {
     })
 }
 
-fn event(order: &Order<'_>, state: &State, seen: &Seen, found: &Matching) -> PlanReplaced {
+fn event(order: &Replacement<'_>, state: &State, seen: &Seen, found: &Matching) -> PlanReplaced {
     let over = |step: &&StepInst| step.attempts > 0 || step.started_at.is_some();
     let useful = state.steps().iter().filter(over).filter_map(|step| {
         let path = step.path.to_string();
@@ -127,7 +127,7 @@ fn event(order: &Order<'_>, state: &State, seen: &Seen, found: &Matching) -> Pla
 
 /// Steps of the new plan that may be steps of the old one: they mean the same, and only their place or id differs. If a person says
 /// so, they are.
-fn unclear(order: &Order<'_>, state: &State, found: &mut Matching) -> HashMap<StepIx, StepIx> {
+fn unclear(order: &Replacement<'_>, state: &State, found: &mut Matching) -> HashMap<StepIx, StepIx> {
     let (old, new) = (order.old.plan, order.new.plan);
     let matched: HashSet<StepIx> = found.bodies.iter().flat_map(|body| &body.steps).map(|entry| entry.new).collect();
     let finished: HashSet<StepIx> =
@@ -199,7 +199,7 @@ impl Walk<'_> {
 }
 
 /// The run under the new plan, as far as it comes without work. Caps do not hold anything up, so that every result is reached.
-fn tried(order: &Order<'_>, state: &State, replaced: &PlanReplaced) -> Result<Tried, crate::state::Error> {
+fn tried(order: &Replacement<'_>, state: &State, replaced: &PlanReplaced) -> Result<Tried, crate::state::Error> {
     let mut plan = order.new.plan.clone();
     for step in &mut plan.steps {
         if let Form::ForEach { parallel, .. } = &mut step.form {
@@ -280,7 +280,7 @@ enum Lost {
 }
 
 struct Report<'a> {
-    order: &'a Order<'a>,
+    order: &'a Replacement<'a>,
     state: &'a State,
     found: &'a Matching,
     tried: &'a Tried,

@@ -20,7 +20,7 @@ use longhaul_core::digest::DigestFormat;
 use longhaul_core::event::Envelope;
 use longhaul_core::id::RunId;
 use longhaul_core::notification::{
-    self, Look, NextNotice, NotifyEntry, NotifyLedger, NotifyRules, Outgoing, Pending, may_begin,
+    self, Look, NextNotice, NotifyEntry, NotifyLedger, NotifyRules, OpenNotification, Outgoing, may_begin,
 };
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -251,7 +251,7 @@ impl Shared {
     async fn add_unsent(
         &self,
         ledger: &NotifyLedger,
-        pending: &mut Vec<Pending>,
+        pending: &mut Vec<OpenNotification>,
         known: &mut HashSet<RunId>,
     ) -> Result<(), Error> {
         let runs = ledger.unsent().flat_map(|message| &message.keys).filter_map(|key| notification::run_of(key));
@@ -266,11 +266,11 @@ impl Shared {
     }
 
     /// Reads the runs of a message again. False if something in it is no longer open.
-    async fn is_still_open(&self, outgoing: &Outgoing, pending: &mut Vec<Pending>) -> Result<bool, Error> {
+    async fn is_still_open(&self, outgoing: &Outgoing, pending: &mut Vec<OpenNotification>) -> Result<bool, Error> {
         let runs: HashSet<RunId> = outgoing.keys.iter().filter_map(|key| notification::run_of(key)).collect();
         pending.retain(|one| !runs.contains(&one.run));
         pending.extend(rows::of_runs(self, &runs).await?);
-        let open: HashSet<String> = pending.iter().map(Pending::key).collect();
+        let open: HashSet<String> = pending.iter().map(OpenNotification::key).collect();
         Ok(outgoing.keys.iter().all(|key| open.contains(key)))
     }
 

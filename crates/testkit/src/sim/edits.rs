@@ -9,7 +9,7 @@ use longhaul_core::decide::{Planner, replace};
 use longhaul_core::event::{Envelope, Event};
 use longhaul_core::index::Index;
 use longhaul_core::plan::{Form, Plan, Step, StepIx};
-use longhaul_core::replan::{Choices, Comparison, Order, Seen, compare};
+use longhaul_core::replan::{Choices, Comparison, Replacement, Seen, compare};
 use longhaul_core::state::State;
 use serde_json::json;
 
@@ -85,7 +85,7 @@ impl Sim {
         seen: &Seen,
         choices: &Choices,
     ) -> Result<Option<(Comparison, longhaul_core::event::PlanReplaced)>, String> {
-        let order = Order {
+        let order = Replacement {
             old: Planner { plan: &self.plan, index: &self.index },
             new: Planner { plan, index },
             plan: name.to_owned(),

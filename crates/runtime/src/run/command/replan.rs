@@ -15,7 +15,7 @@ use longhaul_core::index::Index;
 use longhaul_core::origin::Origin;
 use longhaul_core::plan::Plan;
 use longhaul_core::rejection::Rejection;
-use longhaul_core::replan::{Choices, Comparison, Order, carried, compare};
+use longhaul_core::replan::{Choices, Comparison, Replacement, carried, compare};
 use longhaul_store::Blob;
 
 use super::{Applied, Committed, TRIES, applied, follow, said};
@@ -101,7 +101,7 @@ impl Engine {
         let mut given = carried(&loaded.plan.0, &ready.plan.0, &had);
         given.extend(request.inputs.clone());
         let caller = with_ancestors(&self.shared, who.clone()).await?;
-        let order = Order {
+        let order = Replacement {
             old: planner(&loaded.plan),
             new: planner(&ready.plan),
             plan: ready.blobs.first().map(|blob| blob.hash.to_string()).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use longhaul_core::id::RunId;
-use longhaul_core::notification::{NotificationKind, Pending};
+use longhaul_core::notification::{NotificationKind, OpenNotification};
 use longhaul_core::status::RunStatus;
 use longhaul_core::view::Brief;
 use longhaul_store::{Query, RunRow};
@@ -18,7 +18,7 @@ const OVER_MAX: usize = 1000;
 const DAY_MS: i64 = 24 * 3_600_000;
 
 /// The open notifications of some runs.
-pub(super) async fn of_runs(shared: &Shared, runs: &HashSet<RunId>) -> Result<Vec<Pending>, Error> {
+pub(super) async fn of_runs(shared: &Shared, runs: &HashSet<RunId>) -> Result<Vec<OpenNotification>, Error> {
     let mut rows = Vec::new();
     for run in runs.iter().filter(|run| !run.is_reserved()) {
         rows.extend(shared.store.run(run).await?);
@@ -28,7 +28,7 @@ pub(super) async fn of_runs(shared: &Shared, runs: &HashSet<RunId>) -> Result<Ve
 
 /// The open notifications of all runs that are open, and of the newest that are over. Also whether there is something
 /// to report: a run that is open, or that ended within a day.
-pub(super) async fn of_all(shared: &Shared) -> Result<(Vec<Pending>, bool), Error> {
+pub(super) async fn of_all(shared: &Shared) -> Result<(Vec<OpenNotification>, bool), Error> {
     let (mut found, mut has_news) = (Vec::new(), false);
     let mut query = Query { statuses: RunStatus::words_of(RunStatus::OPEN), limit: PAGE, ..Query::default() };
     loop {
@@ -49,8 +49,8 @@ pub(super) async fn of_all(shared: &Shared) -> Result<(Vec<Pending>, bool), Erro
 }
 
 /// Leaves out steps that wait for a worker while one is there.
-async fn wanted(shared: &Shared, mut found: Vec<Pending>) -> Result<Vec<Pending>, Error> {
-    let is_worker = |one: &Pending| one.notification.kind == NotificationKind::Worker;
+async fn wanted(shared: &Shared, mut found: Vec<OpenNotification>) -> Result<Vec<OpenNotification>, Error> {
+    let is_worker = |one: &OpenNotification| one.notification.kind == NotificationKind::Worker;
     if found.iter().any(is_worker) {
         let (workers, now) = (shared.store.workers().await?, shared.clock.now_ms());
         found.retain(|one| !is_worker(one) || roster::missing(&workers, &one.notification.labels, now).is_some());
@@ -59,9 +59,9 @@ async fn wanted(shared: &Shared, mut found: Vec<Pending>) -> Result<Vec<Pending>
 }
 
 /// The open notifications in a row. A row of an earlier version has none.
-fn pending(row: &RunRow) -> Vec<Pending> {
+fn pending(row: &RunRow) -> Vec<OpenNotification> {
     let Ok(brief) = serde_json::from_str::<Brief>(&row.head.summary) else { return Vec::new() };
-    let of = |notification| Pending {
+    let of = |notification| OpenNotification {
         run: row.run.clone(),
         workflow: row.head.workflow.clone(),
         task: brief.line.task.clone(),
