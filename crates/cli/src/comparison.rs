@@ -1,6 +1,6 @@
 //! The comparison of two workflows as a table.
 
-use longhaul_core::replan::{Comparison, Fate, Row, StepChange};
+use longhaul_core::replan::{ComparedStep, Comparison, Fate, StepChange};
 use longhaul_lang::diagnostic::plain;
 
 use crate::ui;
@@ -25,7 +25,7 @@ pub(crate) fn table(comparison: &Comparison) -> String {
     text
 }
 
-fn cells(row: &Row) -> [String; 3] {
+fn cells(row: &ComparedStep) -> [String; 3] {
     let parts = if row.parts.is_empty() { String::new() } else { format!(": {}", row.parts.join(", ")) };
     let was = row.was.as_ref().map_or_else(String::new, |was| format!(" (was {was})"));
     let change = match row.change {
@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn a_table_lines_up_and_adds_up() {
         let row = |step: &str, change, fate| {
-            serde_json::from_value::<Row>(serde_json::json!({"step": step, "change": change, "fate": fate})).unwrap()
+            serde_json::from_value::<ComparedStep>(serde_json::json!({"step": step, "change": change, "fate": fate}))
+                .unwrap()
         };
         let mut fixed = row("ship", "changed", "runs");
         fixed.parts = vec!["command".to_owned()];

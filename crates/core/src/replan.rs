@@ -14,5 +14,5 @@ mod seen;
 
 pub use compare::{Choices, Replacement, carried, compare, inputs, rejection};
 pub(crate) use meaning::hash_of;
-pub use report::{Comparison, Fate, Row, StepChange};
+pub use report::{ComparedStep, Comparison, Fate, StepChange};
 pub use seen::Seen;

@@ -290,7 +290,9 @@ mod tests {
     #[test]
     fn all_projects_are_found_that_are_still_there() {
         let place = Place::new();
-        (place.made("a"), place.made("b"), place.made("gone"));
+        for name in ["a", "b", "gone"] {
+            place.made(name);
+        }
         std::fs::remove_dir_all(place.path("gone")).unwrap();
         std::fs::create_dir_all(place.path("home/background")).unwrap();
         std::fs::create_dir_all(place.path("home/strange")).unwrap();

@@ -5,7 +5,7 @@ use longhaul_core::Json;
 use longhaul_core::decide::{Planner, replace};
 use longhaul_core::index::Index;
 use longhaul_core::plan::Plan;
-use longhaul_core::replan::{Comparison, Replacement, Row, Seen, compare};
+use longhaul_core::replan::{ComparedStep, Comparison, Replacement, Seen, compare};
 use longhaul_core::state::State;
 
 use crate::script::OutsideScript;
@@ -77,7 +77,7 @@ fn inputs(old: &Plan, new: &Plan, state: &State, script: &OutsideScript) -> Inde
 
 /// The comparison, one line for each step.
 fn shown(comparison: &Comparison) -> String {
-    let mut lines: Vec<String> = comparison.rows.iter().map(Row::line).collect();
+    let mut lines: Vec<String> = comparison.rows.iter().map(ComparedStep::line).collect();
     if !comparison.inputs.is_empty() {
         lines.push(format!("inputs: {}", comparison.inputs.join(", ")));
     }

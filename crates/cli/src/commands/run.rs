@@ -360,12 +360,12 @@ pub(super) async fn show(
     };
     let driving = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree });
     let left = Cell::new(None);
-    let idle = notifying(engine, run, async {
+    let idle = Box::pin(notifying(engine, run, async {
         tokio::select! {
             idle = driving => idle,
             never = leaving::serve(engine, run, &mut requests, stop, (&left, to)) => match never {},
         }
-    })
+    }))
     .await;
     shown.cancel();
     showing.await?;

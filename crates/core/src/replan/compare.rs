@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::matching::{Matching, changes, entry, matching};
 use super::meaning::{differing, follows};
-use super::report::{Comparison, Fate, Row, StepChange};
+use super::report::{ComparedStep, Comparison, Fate, StepChange};
 use super::{Seen, hash_of};
 use crate::Json;
 use crate::consent::Terms;
@@ -315,7 +315,7 @@ impl Report<'_> {
         comparison
     }
 
-    fn row(&self, path: String, at: StepIx, old_paths: &HashMap<StepIx, String>) -> Row {
+    fn row(&self, path: String, at: StepIx, old_paths: &HashMap<StepIx, String>) -> ComparedStep {
         let (old, new) = (self.order.old.plan, self.order.new.plan);
         let matched = self.found.bodies.iter().flat_map(|body| &body.steps).chain(&self.found.moved);
         let found = matched.into_iter().find(|entry| entry.new == at).map(|entry| entry.old);
@@ -324,7 +324,7 @@ impl Report<'_> {
         let works = is_kept_kind(&new.step(at).form);
         let Some(was) = found.or(maybe) else {
             let fate = if works { Fate::Runs } else { Fate::Decides };
-            return Row::new(path, StepChange::New, fate);
+            return ComparedStep::new(path, StepChange::New, fate);
         };
         let (change, parts) = self.change(at, was, asks);
         let Results { kept, again, unused, why } = self.results(at, was);
@@ -344,7 +344,7 @@ impl Report<'_> {
         let is_renamed = maybe.is_some() || old.step(was).id != new.step(at).id;
         let was = old_paths.get(&was).filter(|_| is_renamed).cloned();
         let change = if is_renamed && change == StepChange::Same { StepChange::Renamed } else { change };
-        Row { parts, was, why, kept, again, unused, ..Row::new(path, change, fate) }
+        ComparedStep { parts, was, why, kept, again, unused, ..ComparedStep::new(path, change, fate) }
     }
 
     fn change(&self, at: StepIx, was: StepIx, asks: bool) -> (StepChange, Vec<String>) {
@@ -381,14 +381,14 @@ impl Report<'_> {
         results
     }
 
-    fn gone(&self, path: String, at: StepIx) -> Row {
+    fn gone(&self, path: String, at: StepIx) -> ComparedStep {
         let form = &self.order.old.plan.step(at).form;
         let unused = self.state.steps().iter().filter(|step| step.step == at && is_worth_keeping(step)).count();
         if unused == 0 || !is_kept_kind(form) {
-            return Row::new(path, StepChange::Gone, Fate::Nothing);
+            return ComparedStep::new(path, StepChange::Gone, Fate::Nothing);
         }
         let why = Some("what it did is not undone".to_owned());
-        Row { why, unused, ..Row::new(path, StepChange::Gone, Fate::Dropped) }
+        ComparedStep { why, unused, ..ComparedStep::new(path, StepChange::Gone, Fate::Dropped) }
     }
 
     fn inputs(&self) -> Vec<String> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// Every step of the new plan, and every step that only the old plan has.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparedStep>,
     /// Steps that keep their results.
     pub kept: Vec<String>,
     /// Steps that had a result and run again.
@@ -26,7 +26,7 @@ pub struct Comparison {
 
 /// One step of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Row {
+pub struct ComparedStep {
     /// The ids of the step and of what it is in.
     pub step: String,
     /// How it differs.
@@ -123,7 +123,7 @@ impl Fate {
     }
 }
 
-impl Row {
+impl ComparedStep {
     pub(super) fn new(step: String, change: StepChange, fate: Fate) -> Self {
         Self { step, change, parts: Vec::new(), was: None, fate, why: None, kept: 0, again: 0, unused: 0 }
     }
