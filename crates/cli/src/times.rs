@@ -15,7 +15,7 @@ pub(crate) struct Times {
 impl Times {
     /// Local times, or UTC.
     pub(crate) fn new(utc: bool) -> Self {
-        let zone = if utc { TimeZone::UTC } else { TimeZone::system() };
+        let zone = if utc { TimeZone::UTC } else { longhaul_runtime::local_zone() };
         Self { zone, day: String::new() }
     }
 

@@ -113,11 +113,20 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
+/// The denied tool is an event of the run, beside what the agent itself says.
+const DENIED: &str = "  ! review: its agent called the tool `Bash`, which it may not use, and continued without it\n";
+
+/// What a run prints whose agent says this: the denial comes before the cost.
+fn printed(said: &str) -> String {
+    let (work, cost) = said.split_at(said.trim_end().rfind('\n').unwrap() + 1);
+    format!("  ▸ review\n{work}{DENIED}{cost}  ✓ review\n✓ run-1 succeeded\n")
+}
+
 #[test]
 fn an_agent_is_seen_while_it_works_and_afterwards() {
     let project = Project::new(REVIEW, STREAM);
     project.go();
-    assert_eq!(project.run(&[]), format!("  ▸ review\n{SAID}  ✓ review\n✓ run-1 succeeded\n"));
+    assert_eq!(project.run(&[]), printed(SAID));
     let logs = project.longhaul(&["logs", RUN]);
     assert_eq!((logs.stdout.as_str(), logs.stderr.as_str()), (SAID, "── review@1\n"));
     let entries = project.ok(&["logs", RUN, "review", "--json"]);
@@ -137,7 +146,7 @@ fn an_agent_is_seen_while_it_works_and_afterwards() {
 fn the_quiet_hear_nothing_of_agents_and_programs_get_events_alone() {
     let project = Project::new(REVIEW, STREAM);
     project.go();
-    assert_eq!(project.run(&["--quiet"]), "  ▸ review\n  ✓ review\n✓ run-1 succeeded\n");
+    assert_eq!(project.run(&["--quiet"]), format!("  ▸ review\n{DENIED}  ✓ review\n✓ run-1 succeeded\n"));
     let events = project.ok(&["run", "w.yaml", "--run-id", "run-2", "--json"]);
     let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events.iter().all(|event| event["event"].is_string() && event["seq"].is_number()), "{events:?}");
@@ -152,7 +161,7 @@ fn what_an_agent_cost_may_not_be_known() {
     let project = Project::new(REVIEW, &stream);
     project.go();
     let said = SAID.replace("$0.03", "cost not known");
-    assert_eq!(project.run(&[]), format!("  ▸ review\n{said}  ✓ review\n✓ run-1 succeeded\n"));
+    assert_eq!(project.run(&[]), printed(&said));
 }
 
 #[test]

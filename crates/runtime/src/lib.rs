@@ -11,7 +11,7 @@ mod hosted;
 mod run;
 mod services;
 
-pub use clock::{Clock, System, clock_of, local_time};
+pub use clock::{Clock, System, clock_of, local_time, local_zone};
 pub use engine::{Engine, EngineEvent, EngineOptions, Error, SourceText, StartRequest, TranscriptLine, check_inputs};
 pub use execute::kinds::notify::desktop::has_desktop;
 pub use fleet::import::settle;

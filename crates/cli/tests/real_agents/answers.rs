@@ -101,7 +101,7 @@ do:
     project.run();
     let last = project.server.log().into_iter().rfind(|entry| entry.n.is_some()).unwrap();
     let body = last.body.unwrap().to_string();
-    assert!(body.contains("You analyse."), "who it is was not told: {body}");
+    assert!(body.contains("You analyse: a request"), "who it is was not told: {body}");
 }
 
 with_agents!(each_step_of_a_thread_has_its_own_persona: claude, codex, copilot, gemini, opencode, openai, acp);

@@ -127,7 +127,9 @@ fn a_hung_agent_goes_on_in_its_conversation(agent: &Agent) {
     assert_eq!(project.failures(), ["hung"]);
     let message = project.all("attempt_failed")[0]["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.starts_with("silent for "), "{message}");
-    assert_eq!(project.all("retry_scheduled")[0]["rung"], "continue");
+    // A model behind an address has no conversation before its first answer.
+    let rung = if agent.name == "openai" { "again" } else { "continue" };
+    assert_eq!(project.all("retry_scheduled")[0]["rung"], rung);
     project.until_quiet();
 }
 
