@@ -150,7 +150,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     project.refuses(&["approve", RUN, "ok"], "`ok` has been answered: ");
     project.refuses(&["cancel", RUN], "the run is over");
     project.refuses(&["fork", RUN, "--at", "nowhere"], "no step `nowhere` was reached");
-    project.refuses(&["logs", RUN, "nowhere"], "no attempt of `nowhere`");
+    project.refuses(&["logs", RUN, "nowhere"], "there is no step `nowhere`");
 }
 
 const ASKS: &str = r#"
@@ -433,7 +433,8 @@ fn logs_are_what_attempts_printed() {
     assert_eq!((told.code, told.stdout.as_str()), (0, "from a\noops\nfrom b\n"), "{}", told.stderr);
     assert_eq!(project.ok(&["logs", RUN, "b"]), "from b\n");
     let pieces = project.ok(&["logs", RUN, "--json"]);
-    let second: Value = serde_json::from_str(pieces.lines().nth(1).unwrap()).unwrap();
+    let mut second: Value = serde_json::from_str(pieces.lines().nth(1).unwrap()).unwrap();
+    assert!(second.as_object_mut().unwrap().remove("started").unwrap().as_str().unwrap().ends_with('Z'));
     assert_eq!(second, serde_json::json!({"path": "a", "attempt": 1, "stream": "stderr", "text": "oops\n"}));
 }
 

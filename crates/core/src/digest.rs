@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::id::RunId;
 use crate::notification::{self, OpenNotification, Zone};
 use crate::status::RunStatus;
-use crate::view::Brief;
+use crate::view::{Brief, Standing, StandingWord};
 use crate::words::words;
 
 words! {
@@ -43,6 +43,8 @@ pub struct DigestRow {
     pub updated_at: i64,
     /// Its summary.
     pub brief: Brief,
+    /// Whether an engine is there for it. Without one, a run that is not over does not continue.
+    pub is_attended: bool,
 }
 
 /// Something that happens later.
@@ -74,8 +76,12 @@ pub struct Digest {
     pub succeeded: Vec<DigestRun>,
     /// Runs that were cancelled, newest first.
     pub cancelled: Vec<DigestRun>,
-    /// Runs that are not over, and wait for no person.
+    /// Runs that are running, or continue by themselves.
     pub running: Vec<DigestRun>,
+    /// Runs that a person stopped.
+    pub stopped: Vec<DigestRun>,
+    /// Runs that could continue, but no engine is running them.
+    pub no_engine: Vec<DigestRun>,
     /// What comes next.
     pub planned: Vec<Planned>,
 }
@@ -95,6 +101,10 @@ pub struct DigestTotals {
     pub open: u64,
     /// Runs that wait for a person.
     pub needs_you: u64,
+    /// Runs that a person stopped.
+    pub stopped: u64,
+    /// Runs that could continue, but no engine is running them.
+    pub no_engine: u64,
     /// The cost of all of them since their start, in US dollars.
     pub usd: f64,
     /// Whether some cost is not known.
@@ -129,6 +139,12 @@ pub struct DigestRun {
     pub usd: f64,
     /// How long it took, or has taken so far.
     pub duration_ms: i64,
+    /// Since when it is stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+    /// The time until which it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<i64>,
     /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
@@ -165,7 +181,8 @@ pub fn digest(rows: &[DigestRow], mut planned: Vec<Planned>, since: i64, now: i6
         planned.extend(continues(row));
     }
     digest.waiting.sort_by(|a, b| (a.since, &a.run, &a.step).cmp(&(b.since, &b.run, &b.step)));
-    for runs in [&mut digest.failed, &mut digest.succeeded, &mut digest.cancelled, &mut digest.running] {
+    let Digest { failed, succeeded, cancelled, running, stopped, no_engine, .. } = &mut digest;
+    for runs in [failed, succeeded, cancelled, running, stopped, no_engine] {
         runs.sort_by(|a, b| (b.ended_at, &b.run).cmp(&(a.ended_at, &a.run)));
     }
     planned.sort_by(|a, b| (a.at, &a.what).cmp(&(b.at, &b.what)));
@@ -209,11 +226,20 @@ impl Digest {
         }
         self.count(row, status);
         let waits = waiting(row);
-        let run = run(row, is_over.then_some(ended), now);
+        let stands = row.standing();
+        let run = run(row, &stands, is_over.then_some(ended), now);
         match status {
             Some(RunStatus::Succeeded) => self.succeeded.push(run),
             Some(RunStatus::Failed) => self.failed.push(run),
             Some(RunStatus::Cancelled) => self.cancelled.push(run),
+            _ if stands.is == StandingWord::Stopped => {
+                self.totals.stopped += 1;
+                self.stopped.push(run);
+            }
+            _ if waits.is_empty() && stands.is == StandingWord::NoEngine => {
+                self.totals.no_engine += 1;
+                self.no_engine.push(run);
+            }
             _ if waits.is_empty() => self.running.push(run),
             _ => {
                 self.totals.needs_you += 1;
@@ -234,6 +260,12 @@ impl Digest {
             Some(RunStatus::Cancelled) => &mut totals.cancelled,
             _ => &mut totals.open,
         } += 1;
+    }
+}
+
+impl DigestRow {
+    fn standing(&self) -> Standing {
+        self.brief.standing_of(&self.status).attended(self.run.as_str(), self.is_attended)
     }
 }
 
@@ -261,33 +293,39 @@ fn waiting(row: &DigestRow) -> Vec<DigestWaiting> {
     for_person.map(waiting).collect()
 }
 
-/// A run that continues by itself at a known time.
+/// A run that continues by itself at a known time. Only a run with an engine does.
 fn continues(row: &DigestRow) -> Option<Planned> {
+    let is_held = matches!(row.status.parse(), Ok(RunStatus::Stopped | RunStatus::Paused));
+    if is_held || !row.is_attended {
+        return None;
+    }
     let due = row.brief.notifications.iter().filter(|one| !one.kind.is_for_person()).filter_map(|one| one.due).min()?;
     Some(Planned { at: due, what: format!("{} ({}) continues", row.run, row.workflow) })
 }
 
-fn run(row: &DigestRow, ended_at: Option<i64>, now: i64) -> DigestRun {
-    let Brief { line, outputs, commit, standing, .. } = &row.brief;
+fn run(row: &DigestRow, stands: &Standing, ended_at: Option<i64>, now: i64) -> DigestRun {
+    let Brief { line, outputs, commit, .. } = &row.brief;
     let over = pending(row).next().filter(|_| ended_at.is_some());
     DigestRun {
         run: row.run.to_string(),
         workflow: row.workflow.clone(),
         task: line.task.clone(),
         status: row.status.clone(),
-        why: match standing.as_ref().filter(|_| ended_at.is_none()) {
-            Some(standing) => Some(standing.line(now)),
-            None => line.message.clone().or_else(|| line.waits.clone()),
+        why: match ended_at {
+            None => Some(stands.line()),
+            Some(_) => line.message.clone().or_else(|| line.waits.clone()),
         },
         outputs: outputs.clone(),
         commit: commit.clone(),
         steps: line.done,
         usd: line.usd,
         duration_ms: (ended_at.unwrap_or(now) - line.started_at).max(0),
+        since: stands.since.filter(|_| stands.is == StandingWord::Stopped),
+        until: stands.until.filter(|_| stands.is == StandingWord::Waiting),
         ended_at,
         command: match over {
             Some(over) => Some(notification::command(&over)),
-            None => standing.as_ref().and_then(|standing| standing.command.clone()),
+            None => stands.command.clone(),
         },
     }
 }

@@ -456,6 +456,7 @@ impl Engine {
 
     /// Drives every run that has something to do, until `stop`.
     pub async fn work(&self, stop: CancellationToken) -> Result<(), Error> {
+        self.begin_notifying().await;
         match self.login() {
             Some(_) => crate::fleet::scoped::work(self, stop).await,
             None => crate::fleet::worker::work(self, stop).await,

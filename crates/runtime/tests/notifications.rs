@@ -249,6 +249,64 @@ async fn an_engine_that_died_while_sending_leaves_it_to_the_next_one() {
     assert_eq!(posted(&mut posts).len(), 1);
 }
 
+/// An address that accepts and never answers.
+async fn deaf() -> (TcpListener, Channel) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = SecretSetting::Written(format!("http://{}/", listener.local_addr().unwrap()));
+    (listener, Channel::Webhook { url })
+}
+
+#[tokio::test]
+async fn a_channel_that_hangs_holds_up_no_other_message_and_no_end_and_is_sent_again_alone() {
+    let (url, mut posts) = web(&[]).await;
+    let (hanging, channel) = deaf().await;
+    let mut bench = bench(url, NotifyRules::default()).with_channel("deaf", channel);
+    bench.options.notify.channels.push("deaf".to_owned());
+    let engine = bench.engine();
+    let stop = CancellationToken::new();
+    let watching = {
+        let (engine, stop) = (engine.clone(), stop.clone());
+        tokio::spawn(async move { engine.keep_notified(stop, &|_| {}).await })
+    };
+    let began = std::time::Instant::now();
+    let first = begin(&engine, GATED).await;
+    let _open = hanging.accept().await.unwrap();
+    assert!(posts.recv().await.unwrap().0.starts_with(first.as_str()));
+    let second = begin(&engine, GATED).await;
+    assert!(posts.recv().await.unwrap().0.starts_with(second.as_str()));
+    let _open_too = hanging.accept().await.unwrap();
+    stop.cancel();
+    watching.await.unwrap();
+    assert!(began.elapsed().as_secs() < 15, "{:?}", began.elapsed());
+    // The next engine sends it only over the channel that has not got it.
+    bench.clock.forward(2 * MIN);
+    let (next, mut tries) = (bench.engine(), 0);
+    tokio::select! {
+        _ = next.notify_due() => panic!("it does not answer"),
+        () = async { while tries < 2 { let _ = hanging.accept().await.unwrap(); tries += 1; } } => {}
+    }
+    assert_eq!(posted(&mut posts).len(), 0);
+}
+
+#[tokio::test]
+async fn the_first_gate_of_a_store_is_told_by_the_engine_after_a_killed_one() {
+    let (url, mut posts) = web(&[]).await;
+    let bench = bench(url, NotifyRules::default());
+    let queued = bench.engine();
+    let run = start(&queued, &plan(GATED), &[]).await;
+    bench.clock.forward(MIN);
+    let killed = bench.engine();
+    let work = tokio::spawn(async move { killed.work(CancellationToken::new()).await });
+    while queued.load(&run).await.unwrap().state.questions().count() == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    work.abort();
+    bench.clock.forward(MIN);
+    bench.engine().notify_due().await.unwrap();
+    let [(key, _)] = posted(&mut posts).try_into().unwrap();
+    assert!(key.starts_with(run.as_str()), "{key}");
+}
+
 #[tokio::test]
 async fn the_loop_of_a_worker_says_and_sends_it() {
     let (url, mut posts) = web(&[]).await;

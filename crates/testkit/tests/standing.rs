@@ -25,8 +25,7 @@ fn told(stands: &Standing) -> String {
     let until = stands.until.map_or_else(String::new, |until| format!(" until +{}s", until / 1000));
     let since = stands.since.map_or_else(String::new, |since| format!(" since +{}s", since / 1000));
     let command = stands.command.as_ref().map_or_else(String::new, |command| format!(" | {command}"));
-    let text = stands.text.split(" at 20").next().unwrap_or_default();
-    format!("{}{since}{until}: {text}{command}", stands.is.for_people())
+    format!("{}{since}{until}: {}{command}", stands.is.for_people(), stands.text)
 }
 
 #[test]
@@ -66,6 +65,15 @@ fn a_stopped_run_says_who_stopped_it_and_how_to_continue() {
     assert!(stands(gate, "at 5s stop\nat 6s resume").starts_with("needs you"));
     assert!(stands(gate, "at 5s stop\nat 6s pause").starts_with("stopped"), "a stop is stronger than a pause");
     assert_eq!(stands(gate, "at 5s pause").split(':').next(), Some("paused"));
+}
+
+#[test]
+fn at_a_limit_the_command_raises_the_limit() {
+    let limited = "limits: {steps: 1, on_exceed: ask}\ndo: [{id: a, run: 'true'}, {id: b, run: 'true'}]";
+    let told = stands(limited, "");
+    assert!(told.starts_with("needs you") && told.ends_with("| longhaul budget r-1 --steps +50"), "{told}");
+    let by_hand = stands("do: [{id: go, approve: 'Go?'}]", "at 5s pause");
+    assert!(by_hand.ends_with("| longhaul unpause r-1"), "{by_hand}");
 }
 
 #[test]

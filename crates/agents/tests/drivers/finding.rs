@@ -76,7 +76,7 @@ fn one_that_is_not_there_says_how_to_get_it() {
     let missing = Machine::new().find("claude").unwrap_err().to_string();
     assert_eq!(
         missing,
-        "`claude` is not in PATH; install it with `npm install -g @anthropic-ai/claude-code`, or set \
+        "`claude` is not in PATH; install it with `npm install -g @anthropic-ai/claude-code` with Node 22 or newer, or set \
          `agents.claude.program` in the settings"
     );
 }

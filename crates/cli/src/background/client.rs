@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 
 use super::place::{self, Place};
 use super::protocol::{Order, Reply, Request, Status, WorkerStatus, receive, send};
-use super::{install, place::own_id};
+use super::{install, place::own_id, supervisor};
 
 /// How long the background engine may take to start.
 const STARTING: Duration = Duration::from_secs(20);
@@ -51,6 +51,11 @@ pub(crate) async fn ask(request: &Request) -> Result<Option<Reply>> {
     answer.context("the background engine does not answer; `longhaul up --stop` ends it")?.map(Some)
 }
 
+/// Whether a background engine lives, also if nobody can reach it.
+pub(crate) fn is_living() -> Result<bool> {
+    Ok(Place::of_user()?.lock()?.is_none())
+}
+
 /// A connection to the socket of this user; `None` if nobody listens there.
 async fn connected(path: &Path) -> Result<Option<UnixStream>> {
     if path.symlink_metadata().is_err() {
@@ -74,10 +79,17 @@ fn is_nobody(error: &std::io::Error) -> bool {
 }
 
 async fn ask_or_start(request: &Request) -> Result<Reply> {
-    let until = Instant::now() + STARTING;
+    // One that ends is replaced when it has ended.
+    let until_ended = Instant::now() + supervisor::ENDING + STARTING;
+    let mut until = Instant::now() + STARTING;
     let mut engine: Option<(Outliving, Instant)> = None;
     loop {
         match ask(request).await {
+            Ok(Some(reply)) if is_ending(&reply) && Instant::now() < until_ended => {
+                until = Instant::now() + STARTING;
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            }
             Ok(Some(reply)) => return Ok(reply),
             Ok(None) => {}
             // It may have ended in the middle of the answer, because it had nothing to do.
@@ -94,6 +106,10 @@ async fn ask_or_start(request: &Request) -> Result<Reply> {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+fn is_ending(reply: &Reply) -> bool {
+    reply.status.as_ref().is_some_and(|status| status.is_ending)
 }
 
 /// Starts the background engine, in a session of its own: no terminal can end it.

@@ -122,6 +122,9 @@ pub(crate) struct Status {
     pub(crate) version: String,
     /// Whether the program on the disk is another one by now.
     pub(crate) is_outdated: bool,
+    /// Whether it ends: its workers stop their steps, and it takes no more orders.
+    #[serde(default)]
+    pub(crate) is_ending: bool,
     /// When it was started: milliseconds since 1970.
     pub(crate) since: i64,
     /// Its log.
@@ -144,7 +147,7 @@ pub(crate) struct WorkerStatus {
     pub(crate) since: i64,
     /// How often it was started again after it had died.
     pub(crate) restarts: u32,
-    /// Whether it lets its steps end, and starts again with another environment or other options.
+    /// Whether an earlier process, with another environment or other options, still lets its commands end.
     pub(crate) is_renewed: bool,
     /// Its log.
     pub(crate) log: PathBuf,

@@ -23,6 +23,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const EMPTY: Duration = Duration::from_secs(5);
 /// How long a caller may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long workers may take to stop their steps, before they are killed.
+pub(super) const ENDING: Duration = Duration::from_secs(30);
 
 struct Supervisor {
     place: Place,
@@ -62,12 +64,7 @@ impl Supervisor {
         let mut used_at = std::time::Instant::now();
         while !self.stop.is_cancelled() {
             tokio::select! {
-                Ok((stream, _)) = listener.accept() => {
-                    let served = tokio::time::timeout(PATIENCE, self.answer(stream)).await;
-                    if let Ok(Err(error)) = served {
-                        ui::say(format!("a request was refused: {error:#}"));
-                    }
-                }
+                Ok((stream, _)) = listener.accept() => self.served(stream).await,
                 () = tokio::time::sleep(LOOK) => {}
                 () = self.stop.cancelled() => {}
             }
@@ -79,8 +76,33 @@ impl Supervisor {
             }
         }
         ui::say("the background engine ends; its workers stop their steps");
-        for worker in &mut self.workers {
-            worker.end().await;
+        self.end(listener).await;
+    }
+
+    /// Ends all workers, and answers meanwhile.
+    async fn end(&mut self, listener: &UnixListener) {
+        self.workers.iter_mut().for_each(Worker::ask_to_end);
+        let mut kill_at = std::time::Instant::now() + ENDING;
+        loop {
+            self.workers.retain_mut(Worker::is_running);
+            if self.workers.is_empty() {
+                return;
+            }
+            if std::time::Instant::now() >= kill_at {
+                self.workers.iter_mut().for_each(Worker::kill);
+                kill_at += ENDING;
+            }
+            tokio::select! {
+                Ok((stream, _)) = listener.accept() => self.served(stream).await,
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+
+    async fn served(&mut self, stream: UnixStream) {
+        let served = tokio::time::timeout(PATIENCE, self.answer(stream)).await;
+        if let Ok(Err(error)) = served {
+            ui::say(format!("a request was refused: {error:#}"));
         }
     }
 
@@ -92,6 +114,10 @@ impl Supervisor {
             Request::Stop => {
                 self.stop.cancel();
                 self.reply(None)
+            }
+            Request::Work(_) if self.stop.is_cancelled() => {
+                let error = "the background engine ends and takes no more orders; try again when it has ended";
+                Reply { error: Some(error.to_owned()), ..self.reply(None) }
             }
             Request::Work(order) if !order.project.is_dir() => {
                 let error = format!("{} is not a folder", order.project.display());
@@ -122,6 +148,7 @@ impl Supervisor {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             is_outdated: self.program.has_changed(),
+            is_ending: self.stop.is_cancelled(),
             since: self.since,
             log: self.place.log(),
             workers: self.workers.iter().map(Worker::status).collect(),

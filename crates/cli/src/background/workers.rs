@@ -23,18 +23,23 @@ const LIVED: Duration = Duration::from_secs(120);
 /// A worker that was asked for more recently does not end for good.
 const ORDERED: Duration = Duration::from_secs(10);
 
+/// A worker whose folder does not exist is given up after so many failures in a row.
+const WITHOUT_FOLDER_MOST: u32 = 4;
+
 /// A worker of a project.
 pub(super) struct Worker {
     pub(super) order: Order,
     /// When it was last asked for.
     ordered_at: Instant,
-    /// What the next process is started with, if it differs.
-    renewal: Option<Order>,
     process: Option<Process>,
+    /// Earlier processes, of other orders. They let their commands end, and start nothing more.
+    leaving: Vec<Process>,
     /// When it is started again.
     again_at: Instant,
     pause: Duration,
     restarts: u32,
+    /// How often in a row it failed while its folder did not exist.
+    without_folder: u32,
     since_ms: i64,
     log: PathBuf,
 }
@@ -46,12 +51,25 @@ struct Process {
     started: Instant,
 }
 
+impl Process {
+    fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = self.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        if let Some(pid) = pid {
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
 /// What became of a worker.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// It runs, or is about to.
     Stays,
-    /// It has ended because nothing was left to do.
+    /// It has ended because nothing was left to do, or because its folder is gone.
     Over,
 }
 
@@ -62,11 +80,12 @@ impl Worker {
         Self {
             order,
             ordered_at: now,
-            renewal: None,
             process: None,
+            leaving: Vec::new(),
             again_at: now,
             pause: PAUSE_FIRST,
             restarts: 0,
+            without_folder: 0,
             since_ms: System.now_ms(),
             log,
         }
@@ -76,23 +95,31 @@ impl Worker {
         (&self.order.project, &self.order.store) == (&order.project, &order.store)
     }
 
-    /// Serves another order for the same project. If it differs, the worker lets its steps end, and a new one takes its
-    /// place; its agents continue meanwhile.
+    /// Serves another order for the same project. If it differs, a new process starts at once. The earlier one lets its
+    /// commands end; its agents continue under the new one.
     pub(super) async fn serve(&mut self, order: Order) {
-        self.ordered_at = Instant::now();
-        if self.renewal.as_ref().unwrap_or(&self.order).is_alike(&order) {
+        (self.ordered_at, self.without_folder) = (Instant::now(), 0);
+        if self.order.is_alike(&order) {
             return;
         }
-        if let Some(leash) = self.process.as_mut().and_then(|process| process.leash.as_mut()) {
-            // A worker that is gone needs no word.
-            let _ = leash.write_all(b"l").await;
+        if let Some(mut process) = self.process.take() {
+            if let Some(leash) = process.leash.as_mut() {
+                // A worker that is gone needs no word.
+                let _ = leash.write_all(b"l").await;
+            }
+            self.leaving.push(process);
         }
-        self.renewal = Some(order);
+        (self.order, self.again_at, self.pause) = (order, Instant::now(), PAUSE_FIRST);
     }
 
     /// Looks after the process: starts it, or notices its end.
     pub(super) fn turn(&mut self) -> Turn {
+        self.leaving.retain_mut(Process::is_running);
         let Some(process) = &mut self.process else {
+            if self.without_folder >= WITHOUT_FOLDER_MOST && self.leaving.is_empty() {
+                ui::say(format!("{} does not exist any more; its worker is given up", self.order.project.display()));
+                return Turn::Over;
+            }
             if Instant::now() >= self.again_at {
                 self.start();
             }
@@ -101,11 +128,7 @@ impl Worker {
         let Ok(Some(status)) = process.child.try_wait() else { return Turn::Stays };
         let lived = process.started.elapsed();
         self.process = None;
-        if let Some(order) = self.renewal.take() {
-            (self.order, self.again_at) = (order, Instant::now());
-            return Turn::Stays;
-        }
-        if status.success() && self.ordered_at.elapsed() >= ORDERED {
+        if status.success() && self.ordered_at.elapsed() >= ORDERED && self.leaving.is_empty() {
             return Turn::Over;
         }
         if status.success() {
@@ -121,6 +144,7 @@ impl Worker {
         self.pause = if lived >= LIVED { PAUSE_FIRST } else { (self.pause * 2).min(PAUSE_MOST) };
         self.again_at = Instant::now() + self.pause;
         self.restarts += 1;
+        self.without_folder = if self.order.project.is_dir() { 0 } else { self.without_folder + 1 };
         ui::say(format!(
             "the worker of {} ended with {how}; it starts again in {} s; its log: {}",
             self.order.project.display(),
@@ -155,15 +179,32 @@ impl Worker {
         Ok(Process { child, leash, started: Instant::now() })
     }
 
-    /// Ends the worker: it stops its steps and records that.
-    pub(super) async fn end(&mut self) {
-        let Some(mut process) = self.process.take() else { return };
-        let pid = process.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        if let Some(pid) = pid {
-            let _ = kill_process(pid, Signal::TERM);
+    /// Asks the worker to end: it stops its steps and records that. The leash stays: without it the worker would leave
+    /// its agents running.
+    pub(super) fn ask_to_end(&mut self) {
+        self.processes().for_each(|process| process.signal(Signal::TERM));
+    }
+
+    /// Ends a worker that does not end by itself. Its agents continue, and the next engine attaches to them.
+    pub(super) fn kill(&mut self) {
+        for process in self.processes().filter_map(|process| process.is_running().then_some(process)) {
+            ui::say(format!(
+                "a worker does not end, and is killed: process {}",
+                process.child.id().unwrap_or_default()
+            ));
+            process.signal(Signal::KILL);
         }
-        // The leash stays until the end: without it the worker would leave its agents running.
-        let _ = process.child.wait().await;
+    }
+
+    /// Whether it has a process. A process that has ended is forgotten.
+    pub(super) fn is_running(&mut self) -> bool {
+        self.leaving.retain_mut(Process::is_running);
+        self.process.take_if(|process| !process.is_running());
+        self.process.is_some() || !self.leaving.is_empty()
+    }
+
+    fn processes(&mut self) -> impl Iterator<Item = &mut Process> {
+        self.process.iter_mut().chain(&mut self.leaving)
     }
 
     pub(super) fn status(&self) -> WorkerStatus {
@@ -173,7 +214,7 @@ impl Worker {
             pid: self.process.as_ref().and_then(|process| process.child.id()),
             since: self.since_ms,
             restarts: self.restarts,
-            is_renewed: self.renewal.is_some(),
+            is_renewed: !self.leaving.is_empty(),
             log: self.log.clone(),
         }
     }

@@ -12,8 +12,9 @@ use longhaul_runtime::Startable;
 use serde_json::json;
 
 use super::DialectArg;
+use crate::background::protocol::Order;
 use crate::engine_args::{self, AgentArgs, EngineArgs};
-use crate::{asking, comparison, editor, identity, inputs, ui};
+use crate::{asking, background, comparison, editor, identity, inputs, ui};
 
 /// Name a run, and perhaps a changed workflow
 #[derive(Debug, clap::Args)]
@@ -28,6 +29,11 @@ pub(crate) struct RetryArgs {
     /// Edit the text that the run holds in $VISUAL or $EDITOR, and continue with that
     #[arg(long, conflicts_with = "with")]
     edit: bool,
+    /// Continue it in the background engine
+    #[arg(long, conflicts_with = "dry_run")]
+    detach: bool,
+    #[command(flatten)]
+    agents: AgentArgs,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON
@@ -122,21 +128,36 @@ pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
     engine_args::block_on(async {
         let app = App::new(engine_args::open_what_is_there(&args.engine)?);
         let run = app.find(&args.run).await?;
-        let what = match &changed.with {
-            Some(file) => changed.file(&disk, file)?,
-            None if args.edit => match edited(&app, &disk, &run).await? {
-                Some(edited) => edited,
-                None => return Ok(ExitCode::SUCCESS),
-            },
-            None => return plain(&app, &run, args).await,
-        };
-        let what = match what {
-            Ok(what) => what,
-            Err(report) => return super::refuse(&report),
-        };
-        let how = changed.replanning(what)?;
-        continued(&app, &run, changed, how, Then::Continue, args.json).await
+        let ended = restarted(&app, &disk, &run, args).await?;
+        if args.detach && !app.engine().load(&run).await?.state.is_finished() {
+            let why = format!("{run} was started again with --detach");
+            let to = Order { why, ..super::run::background_order(&args.engine, &args.agents)? };
+            let handed = background::client::work(to).await?;
+            if !args.json {
+                ui::say(format!("the background engine has it; its log: {}", handed.worker.log.display()));
+            }
+        }
+        Ok(ended)
     })
+}
+
+/// Starts a run again, with the plan that it has or with a changed one.
+async fn restarted(app: &App, disk: &Disk, run: &RunId, args: &RetryArgs) -> Result<ExitCode> {
+    let changed = &args.changed;
+    let what = match &changed.with {
+        Some(file) => changed.file(disk, file)?,
+        None if args.edit => match edited(app, disk, run).await? {
+            Some(edited) => edited,
+            None => return Ok(ExitCode::SUCCESS),
+        },
+        None => return plain(app, run, args).await,
+    };
+    let what = match what {
+        Ok(what) => what,
+        Err(report) => return super::refuse(&report),
+    };
+    let how = changed.replanning(what)?;
+    continued(app, run, changed, how, Then::Continue, args.json).await
 }
 
 /// Starts again what failed, with the plan that the run has.

@@ -360,7 +360,7 @@ pub(super) async fn show(
     };
     let driving = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree });
     let left = Cell::new(None);
-    let idle = Box::pin(notifying(engine, run, async {
+    let idle = Box::pin(engine.notify_while(run, async {
         tokio::select! {
             idle = driving => idle,
             never = leaving::serve(engine, run, &mut requests, stop, (&left, to)) => match never {},
@@ -370,19 +370,6 @@ pub(super) async fn show(
     shown.cancel();
     showing.await?;
     Ok((idle?, left.get()))
-}
-
-/// Sends notifications about a run while it is driven, and the last ones before this process ends.
-async fn notifying<T>(engine: &Engine, run: &RunId, driven: impl Future<Output = T>) -> T {
-    let over = CancellationToken::new();
-    let driven = async {
-        let idle = driven.await;
-        over.cancel();
-        idle
-    };
-    let (idle, ()) = tokio::join!(driven, engine.keep_notified(over.clone(), &|_| {}));
-    engine.notify_now(run).await;
-    idle
 }
 
 /// Whether a person at the terminal could answer.

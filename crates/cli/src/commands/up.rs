@@ -63,6 +63,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.foreground {
         return supervisor::run(if args.all { of_all(args)? } else { Vec::new() });
     }
+    if (args.stop || args.install || args.uninstall) && !args.print && is_inside() {
+        bail!("this is a step of a run, and the background engine works for all projects; call this outside of runs");
+    }
     if args.install || args.uninstall {
         return installed(args);
     }
@@ -88,8 +91,13 @@ fn of_all(args: &Args) -> Result<Vec<Order>> {
     Ok(state::projects()?.into_iter().map(order).collect())
 }
 
+/// Whether a step of a run calls this.
+fn is_inside() -> bool {
+    !identity::origin().inside.is_empty()
+}
+
 async fn started(args: &Args) -> Result<ExitCode> {
-    if !identity::origin().inside.is_empty() {
+    if is_inside() {
         bail!("this is a step of a run, and a process that a step leaves is ended; call `longhaul up` outside of runs");
     }
     let mut orders = if args.all { of_all(args)? } else { Vec::new() };
@@ -123,9 +131,12 @@ fn told(args: &Args, status: Option<&Status>) -> Result<ExitCode> {
             let process = worker.pid.map_or_else(|| "starts again soon".to_owned(), |pid| format!("process {pid}"));
             let restarts =
                 if worker.restarts > 0 { format!(", died {} times", worker.restarts) } else { String::new() };
-            let renewed = if worker.is_renewed { ", lets its steps end, then starts again" } else { "" };
+            let renewed = if worker.is_renewed { ", an earlier process lets its commands end" } else { "" };
             let project = worker.project.display();
             ui::print_line(format!("  {project}: {process}{restarts}{renewed}, log {}", worker.log.display()))?;
+        }
+        if status.is_ending {
+            ui::say("it ends: its workers stop their steps");
         }
         warned(status);
     } else {
@@ -145,15 +156,30 @@ fn warned(engine: &Status) {
 }
 
 async fn stopped(args: &Args) -> Result<ExitCode> {
-    let Some(reply) = client::ask(&Request::Stop).await? else { return told(args, None) };
     let until = Instant::now() + ENDING;
-    while client::ask(&Request::Status).await.is_ok_and(|reply| reply.is_some()) {
+    let mut ends: Option<Status> = None;
+    loop {
+        let request = if ends.is_some() { Request::Status } else { Request::Stop };
+        let reply = client::ask(&request).await;
+        match reply {
+            // An error does not say that it has ended.
+            Err(error) if Instant::now() >= until => return Err(error),
+            Err(_) => {}
+            Ok(None) if !client::is_living()? => break,
+            Ok(None) => {}
+            Ok(Some(reply)) => match (&ends, reply.status) {
+                // Another one was started meanwhile.
+                (Some(ends), Some(now)) if ends.pid != now.pid => break,
+                (None, now) => ends = now,
+                _ => {}
+            },
+        }
         if Instant::now() >= until {
             bail!("the background engine still stops its steps; longhaul up --status tells when it is gone");
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    let pid = reply.status.map(|status| status.pid);
+    let Some(pid) = ends.map(|status| status.pid) else { return told(args, None) };
     if args.json {
         ui::print_json(&json!({"running": false, "ended": pid}))?;
     } else {

@@ -1,6 +1,7 @@
 //! Tests the background engine with real processes: it is started on demand, there is one of it, it outlives terminals
 //! and is replaced after a kill, it ends when nothing is left to do, and it leaves stopped runs alone.
 
+mod ends;
 mod stopped;
 
 use std::path::Path;
@@ -199,7 +200,9 @@ fn a_later_environment_replaces_the_earlier_one_and_no_step_is_lost() {
     told_to("old", RUN);
     until("the first step", || night.0.log() == ["a old"]);
     told_to("new", "run-2");
-    // The step that was running ends first; then the next worker has the new environment.
+    // The new worker does not wait for the command of the old one.
+    until("the second run", || night.0.log() == ["a old", "a new"]);
+    assert_eq!(night.status()["engine"]["workers"][0]["is_renewed"], true);
     night.go();
     until("both runs", || night.0.log().len() == 4);
     let mut log = night.0.log();
@@ -236,7 +239,8 @@ fn a_closed_terminal_waits_for_a_command_and_leaves_the_rest_to_the_engine() {
     // The kernel sends it, and the shell too.
     signal("-HUP", run.id().into());
     signal("-HUP", run.id().into());
-    until("the engine", || night.engine().is_some());
+    // The engine listens before it is asked.
+    until("a worker", || !night.status()["engine"]["workers"][0].is_null());
     signal("-HUP", run.id().into());
     assert!(run.try_wait().unwrap().is_none(), "its command is running");
     night.go();

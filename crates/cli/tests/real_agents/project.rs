@@ -178,7 +178,7 @@ impl Project {
     }
 
     /// Waits for something that other processes do.
-    fn patiently<Found>(&self, what: &str, find: impl Fn() -> Option<Found>) -> Found {
+    pub(crate) fn patiently<Found>(&self, what: &str, find: impl Fn() -> Option<Found>) -> Found {
         let patience = Instant::now() + Duration::from_secs(90);
         loop {
             if let Some(found) = find() {

@@ -102,6 +102,9 @@ pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<R
             Some(Rejection::untimely(format!("its files are not on `{host}`")))
         }
         Event::HostMissed { host, then, .. } => host_lost::rejection(state, host, *then),
+        Event::Unpaused { .. } if !state.paused && state.stopped.is_some() => {
+            Some(Rejection::untimely("it is stopped, not paused").say(how_to_continue(state)))
+        }
         Event::Unpaused { .. } if !state.paused => Some(Rejection::untimely("it is not paused")),
         _ => hosted::rejection(planner, state, event),
     }
@@ -129,10 +132,20 @@ fn unasked(inst: &StepInst) -> Rejection {
     }
 }
 
+/// The command that continues a run that is not over.
+fn how_to_continue(state: &State) -> &'static str {
+    match state.paused_at_limit() {
+        _ if state.stopped.is_some() => "`longhaul resume RUN` continues it",
+        Some("usd" | "tokens" | "steps" | "duration") => "`longhaul budget RUN` raises the limit at which it is paused",
+        _ if state.paused => "`longhaul unpause RUN` continues it",
+        _ => "if no engine is running it, `longhaul resume RUN` continues it",
+    }
+}
+
 /// Whether a run can start again is found out by trying.
 fn stays_shut(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     if !state.is_finished() {
-        return Some(Rejection::untimely("the run is not over"));
+        return Some(Rejection::untimely("the run is not over").say(how_to_continue(state)));
     }
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: state.now, event: event.clone() };
     state.clone().apply(planner.plan, planner.index, &envelope).err().map(|illegal| Rejection::untimely(illegal.0))

@@ -7,6 +7,9 @@ use crate::plan::Outcome;
 use crate::rejection::Rejection;
 use crate::state::State;
 
+/// No limit on money is higher. A sum of two amounts stays a number that a journal can hold.
+const USD_MAX: f64 = 1e12;
+
 /// Why the limits of a run cannot be changed like that; `None` if they can.
 pub(super) fn rejection(planner: Planner<'_>, state: &State, change: &BudgetChange) -> Option<Rejection> {
     if state.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Success) {
@@ -30,6 +33,7 @@ fn money(amount: Option<Amount<f64>>, limit: Option<f64>, spent: f64) -> Option<
     }
     match amount?.after(limit) {
         None => Some(unlimited("usd")),
+        Some(after) if after > USD_MAX => Some(Rejection::invalid("that is more money than a limit can be")),
         Some(after) if after <= spent => Some(too_low(&format!("${after:.2}"), &format!("${spent:.2}"))),
         Some(_) => None,
     }

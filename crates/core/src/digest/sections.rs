@@ -35,6 +35,8 @@ pub(super) fn of(digest: &Digest, zone: &Zone) -> Sections {
         section("Failed", &digest.failed, |run| over(run, zone)),
         section("Succeeded", &digest.succeeded, |run| over(run, zone)),
         section("Cancelled", &digest.cancelled, |run| over(run, zone)),
+        section("Stopped", &digest.stopped, |run| over(run, zone)),
+        section("Without an engine", &digest.no_engine, |run| over(run, zone)),
         section("Running or waiting", &digest.running, |run| over(run, zone)),
         section("Next", &digest.planned, |planned| Entry {
             head: format!("{} {}", zone.moment(planned.at), clean(&planned.what)),
@@ -59,12 +61,14 @@ pub(super) fn headline(digest: &Digest) -> String {
     if digest.is_empty() {
         return "No run finished, and none is open.".to_owned();
     }
-    let still = totals.open.saturating_sub(totals.needs_you);
+    let still = totals.open.saturating_sub(totals.needs_you + totals.stopped + totals.no_engine);
     let counts = [
         (totals.needs_you, "need you"),
         (totals.failed, "failed"),
         (totals.succeeded, "succeeded"),
         (totals.cancelled, "cancelled"),
+        (totals.stopped, "stopped"),
+        (totals.no_engine, "without an engine"),
         (still, "running or waiting"),
     ];
     let counts = counts
@@ -103,6 +107,8 @@ fn over(run: &DigestRun, zone: &Zone) -> Entry {
     let ended = run.ended_at.map(|at| format!("ended {}, ", zone.moment(at))).unwrap_or_default();
     let mut lines = vec![format!("{ended}{steps}, {time}{cost}")];
     lines.extend(run.why.as_ref().map(|why| clean(why)));
+    lines.extend(run.since.map(|since| format!("since {}", zone.moment(since))));
+    lines.extend(run.until.map(|until| format!("until {}", zone.moment(until))));
     lines.extend(run.outputs.as_ref().map(|outputs| format!("outputs: {}", clean(outputs))));
     lines.extend(run.commit.as_ref().map(|commit| format!("files: commit {}", clean(commit))));
     Entry { head: format!("{} ({}){task}", run.run, clean(&run.workflow)), lines, command: run.command.clone() }

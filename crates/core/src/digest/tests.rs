@@ -20,6 +20,7 @@ fn row(run: &str, status: &str, usd: f64) -> DigestRow {
         status: status.to_owned(),
         updated_at: DAY,
         brief,
+        is_attended: true,
     }
 }
 
@@ -76,6 +77,7 @@ Succeeded
 Running or waiting
   run-4 (night)
       3 steps, 8h
+      running
 
 Next
   2026-11-16 22:00 trigger nightly (t1) starts night
@@ -129,4 +131,54 @@ fn what_ended_before_is_left_out_and_an_unknown_cost_is_said() {
     let empty = digest(&[early], Vec::new(), DAY, DAY + HOUR);
     assert!(empty.is_empty());
     assert_eq!(empty.headline(), "No run finished, and none is open.");
+}
+
+#[test]
+fn a_run_that_does_not_continue_is_not_called_running() {
+    let waits = |run: &str| {
+        let mut row = gate(run, "waits");
+        row.brief.notifications[0].kind = NotificationKind::Limit;
+        row.brief.notifications[0].due = Some(DAY + 3 * HOUR);
+        row.brief.standing = serde_json::from_value(serde_json::json!(
+            {"is": "waiting", "text": "`a` waits for its limit", "until": DAY + 3 * HOUR}
+        ))
+        .unwrap();
+        row
+    };
+    let alone = DigestRow { is_attended: false, ..waits("run-2") };
+    let mut stopped = DigestRow { status: "stopped".to_owned(), ..waits("run-3") };
+    stopped.brief.standing = serde_json::from_value(serde_json::json!(
+        {"is": "stopped", "text": "stopped by ana", "since": DAY, "command": "longhaul resume run-3"}
+    ))
+    .unwrap();
+    let report = digest(&[waits("run-1"), alone, stopped], Vec::new(), DAY, DAY + HOUR);
+    assert_eq!(report.planned.len(), 1, "only a run with an engine continues: {:?}", report.planned);
+    let text = report.render(DigestFormat::Text, &Zone::named("Europe/Berlin").unwrap());
+    let expected = "\
+Longhaul, 2026-11-16 01:00 to 2026-11-16 02:00
+3 runs: 1 stopped, 1 without an engine, 1 running or waiting; $0.75
+
+Stopped
+  run-3 (night)
+      3 steps, 1h, $0.25
+      stopped by ana
+      since 2026-11-16 01:00
+      longhaul resume run-3
+
+Without an engine
+  run-2 (night)
+      3 steps, 1h, $0.25
+      no engine is running it; `a` waits for its limit
+      longhaul resume run-2
+
+Running or waiting
+  run-1 (night)
+      3 steps, 1h, $0.25
+      waiting: `a` waits for its limit
+      until 2026-11-16 04:00
+
+Next
+  2026-11-16 04:00 run-1 (night) continues
+";
+    assert_eq!(text, expected);
 }

@@ -43,11 +43,11 @@ pub enum NotifyEntry {
         /// When another engine may send it.
         until: i64,
     },
-    /// It was sent, or not.
+    /// It was sent over some of its channels, or not.
     Sent {
         /// The message.
         id: String,
-        /// The result of each channel.
+        /// The results of these channels.
         results: Vec<ChannelResult>,
     },
     /// It is not sent any more.
@@ -108,6 +108,9 @@ pub struct ChannelRecord {
     pub tries: u32,
     /// Whether it is not tried again.
     pub failed: bool,
+    /// Whether the engine that claimed the message has not recorded a result yet.
+    #[serde(skip)]
+    is_busy: bool,
 }
 
 impl ChannelRecord {
@@ -117,6 +120,7 @@ impl ChannelRecord {
 
     fn took(&mut self, result: &ChannelResult, at: i64) {
         self.tries += 1;
+        self.is_busy = false;
         self.error.clone_from(&result.error);
         match &result.error {
             None => self.sent_at = Some(at),
@@ -165,7 +169,7 @@ impl NotifyLedger {
                 if !self.messages.contains_key(id) {
                     self.first(id, at, keys, title, channels);
                 }
-                self.change(id, |message| message.next = Some(*until));
+                self.change(id, |message| claimed(message, channels, *until));
             }
             NotifyEntry::Sent { id, results } => self.change(id, |message| sent(message, results, at)),
             NotifyEntry::Dropped { id, why } => {
@@ -189,6 +193,7 @@ impl NotifyLedger {
             error: None,
             tries: 0,
             failed: false,
+            is_busy: false,
         };
         let message = MessageRecord {
             id: id.to_owned(),
@@ -247,6 +252,13 @@ impl NotifyLedger {
     }
 }
 
+fn claimed(message: &mut MessageRecord, channels: &[String], until: i64) {
+    message.next = Some(until);
+    for channel in &mut message.channels {
+        channel.is_busy = channels.contains(&channel.channel);
+    }
+}
+
 fn sent(message: &mut MessageRecord, results: &[ChannelResult], at: i64) {
     for channel in message.channels.iter_mut().filter(|channel| channel.is_open()) {
         if let Some(result) = results.iter().find(|result| result.channel == channel.channel) {
@@ -254,6 +266,10 @@ fn sent(message: &mut MessageRecord, results: &[ChannelResult], at: i64) {
         }
     }
     let open = message.channels.iter().filter(|channel| channel.is_open());
+    // The claim lasts until each channel has a result.
+    if open.clone().any(|channel| channel.is_busy) {
+        return;
+    }
     let tries = open.map(|channel| channel.tries as usize).max();
     message.next = tries.map(|tries| at.saturating_add(PAUSES_MS[tries.saturating_sub(1).min(PAUSES_MS.len() - 1)]));
 }
@@ -294,6 +310,18 @@ mod tests {
         assert_eq!((message.open_channels(), message.next, ledger.unsent().count()), (vec![], None, 0));
         assert_eq!((message.channels[1].tries, message.channels[1].failed), (5, true));
         assert_eq!(ledger.told("run-1/m").unwrap().times, 1, "tries are no reminders");
+    }
+
+    #[test]
+    fn a_claim_lasts_until_each_channel_has_a_result() {
+        let mut ledger = NotifyLedger::default();
+        ledger.apply(1, 0, &sending("m"));
+        ledger.apply(2, 5, &NotifyEntry::Sent { id: "m".to_owned(), results: vec![result("a", None, false)] });
+        let message = ledger.message("m").unwrap();
+        assert_eq!((message.open_channels(), message.next), (vec!["b".to_owned()], Some(120_000)));
+        let results = vec![result("b", Some("it took too long"), true)];
+        ledger.apply(3, 30_000, &NotifyEntry::Sent { id: "m".to_owned(), results });
+        assert_eq!(ledger.message("m").unwrap().next, Some(60_000));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{NotificationKind, NotifyRules, OpenNotification};
 use crate::decide::is_given;
 use crate::duration::format_ms;
+use crate::view::Standing;
 
 /// The most lines of a message about several notifications.
 const LINES_MAX: usize = 30;
@@ -41,13 +42,9 @@ pub fn command(pending: &OpenNotification) -> String {
         NotificationKind::Machine if about.step.is_some() => {
             format!("longhaul answer {run} {step} {}", about.choices.join("|"))
         }
-        NotificationKind::Budget => match about.choices.first().map(String::as_str) {
-            Some("usd") => format!("longhaul budget {run} --usd +5"),
-            Some("tokens") => format!("longhaul budget {run} --tokens +100000"),
-            Some("steps") => format!("longhaul budget {run} --steps +50"),
-            Some("duration") => format!("longhaul budget {run} --duration +1h"),
-            _ => format!("longhaul unpause {run}"),
-        },
+        NotificationKind::Budget => {
+            Standing::raising(run.as_str(), about.choices.first().map(String::as_str).unwrap_or_default())
+        }
         NotificationKind::Worker => worker(&about.labels),
         NotificationKind::Failure => format!("longhaul retry {run}"),
         NotificationKind::Success => format!("longhaul outputs {run}"),

@@ -50,12 +50,20 @@ fn result(plan: &Plan, step: &Step, parts: &mut IndexMap<String, Json>) {
     add(parts, "cwd", &step.cwd);
     add(parts, "writes", &step.writes);
     add(parts, "output", &json!([step.output.schema, step.output.parse]));
+    if is_answered(step) {
+        add(parts, "approvals", &step.approvals);
+    }
     let unit = plan.unit(plan.body(step.body).unit);
     add(parts, "compat", &unit.compat);
     if step.is_agent() {
         add(parts, "context", &unit.context);
         add(parts, "templates", &unit.templates);
     }
+}
+
+/// Whether people answer it. Who may answer is then part of what the answer means: another rule asks again.
+fn is_answered(step: &Step) -> bool {
+    step.review.is_some() || matches!(step.form, Form::Approve(_) | Form::Ask { .. })
 }
 
 /// The parts that only decide what follows, and how attempts are made. They are evaluated again.
@@ -78,7 +86,9 @@ pub(super) fn follows(plan: &Plan, step: &Step) -> IndexMap<String, Json> {
     let output = &step.output;
     add(&mut parts, "output name", &json!([output.alias, output.spread, output.show, output.keys, output.max_chars]));
     add(&mut parts, "review", &step.review);
-    add(&mut parts, "approvals", &step.approvals);
+    if !is_answered(step) {
+        add(&mut parts, "approvals", &step.approvals);
+    }
     add(&mut parts, "consent", &json!([step.consent, step.risk, step.uses, step.requires]));
     add(&mut parts, "cache", &step.cache);
     add(&mut parts, "runs_on", &json!([step.runs_on, step.anywhere]));

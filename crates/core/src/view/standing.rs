@@ -5,9 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::duration::format_ms;
 use crate::event::QuestionKind;
-use crate::explain::{explain, moment};
+use crate::explain::explain;
 use crate::plan::{Outcome, Plan};
 use crate::recovery::RecoveryAction;
 use crate::state::{Finished, Phase, State, StepInst};
@@ -102,8 +101,9 @@ pub fn standing(run: &str, plan: &Plan, state: &State) -> Standing {
     }
     if let Some(stop) = &state.stopped {
         let whom = stop.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
-        let text = format!("stopped{whom} at {}", moment(stop.at / 1000 * 1000));
-        let stopped = Standing::of(StandingWord::Stopped, text).with(format!("longhaul resume {run}"));
+        // The time is in `since`: every interface shows it in the zone of its reader.
+        let stopped =
+            Standing::of(StandingWord::Stopped, format!("stopped{whom}")).with(format!("longhaul resume {run}"));
         return Standing { by: stop.by.clone(), since: Some(stop.at), ..stopped };
     }
     if state.paused {
@@ -125,7 +125,9 @@ fn ended(run: &str, finished: &Finished) -> Standing {
 fn paused(run: &str, plan: &Plan, state: &State) -> Standing {
     let asks = !state.account.limits_reached.is_empty() || state.placement.lost.is_some();
     let word = if asks { StandingWord::NeedsYou } else { StandingWord::Paused };
-    Standing::of(word, first_reason(plan, state)).with(format!("longhaul unpause {run}"))
+    let limit = state.paused_at_limit().filter(|_| state.placement.lost.is_none());
+    let command = limit.map_or_else(|| format!("longhaul unpause {run}"), |limit| Standing::raising(run, limit));
+    Standing::of(word, first_reason(plan, state)).with(command)
 }
 
 /// The oldest open question.
@@ -199,6 +201,17 @@ impl Standing {
         Self { command: Some(command), ..self }
     }
 
+    /// The command that raises a limit. A limit that no command raises can only be dropped.
+    pub fn raising(run: &str, limit: &str) -> String {
+        match limit {
+            "usd" => format!("longhaul budget {run} --usd +5"),
+            "tokens" => format!("longhaul budget {run} --tokens +100000"),
+            "steps" => format!("longhaul budget {run} --steps +50"),
+            "duration" => format!("longhaul budget {run} --duration +2h"),
+            _ => format!("longhaul unpause {run}"),
+        }
+    }
+
     /// A standing from the words that a row of an earlier version has.
     pub fn of_row(status: &str, waits: Option<&str>, message: Option<&str>) -> Self {
         let word = status.parse().unwrap_or(StandingWord::Running);
@@ -219,26 +232,15 @@ impl Standing {
         Self { is: StandingWord::NoEngine, text: one_line(&text), command: Some(command), ..self }
     }
 
-    /// The line for people at a time: `needs you: Deploy?`, `waiting until … (5m): …`.
-    pub fn line(&self, now: i64) -> String {
-        let until = match self.until.filter(|_| self.is == StandingWord::Waiting) {
-            Some(until) => format!(" until {}{}", moment(until / 1000 * 1000), ahead(until - now)),
-            None => String::new(),
-        };
+    /// The line for people, without times: `needs you: Deploy?`, `stopped by ana`.
+    pub fn line(&self) -> String {
         let word = self.is.for_people();
         match self.text.as_str() {
-            "" => format!("{word}{until}"),
-            // The text begins with the word.
-            text if self.is == StandingWord::Stopped => text.to_owned(),
-            text => format!("{word}{until}: {text}"),
+            "" => word.to_owned(),
+            // The text begins with the word, or says it.
+            text if matches!(self.is, StandingWord::Stopped | StandingWord::NoEngine) => text.to_owned(),
+            text => format!("{word}: {text}"),
         }
-    }
-}
-
-fn ahead(ms: i64) -> String {
-    match u64::try_from(ms / 1000 * 1000) {
-        Ok(ms) if ms > 0 => format!(" (in {})", format_ms(ms)),
-        _ => String::new(),
     }
 }
 

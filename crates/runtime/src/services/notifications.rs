@@ -3,8 +3,9 @@
 //! The row of a run has its open notifications, written in the commit that opened them. So nothing is lost with an
 //! engine: any engine of the store finds them.
 //!
-//! **Invariant:** a message is claimed in the journal before it is sent, and its result is recorded after that. A
-//! notification that is no longer open when its message is due is not sent.
+//! **Invariant:** a message is claimed in the journal before it is sent, and the result of each channel is recorded as
+//! soon as that channel is done. A channel that hangs holds up nothing else. A notification that is no longer open when
+//! its message is due is not sent.
 
 mod journal;
 mod link;
@@ -24,6 +25,7 @@ use longhaul_core::notification::{
 };
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -37,8 +39,13 @@ const TOGETHER: Duration = Duration::from_millis(300);
 const ALL: Duration = Duration::from_secs(30);
 /// A look at all runs takes at most this part of the time.
 const PART: u32 = 20;
-/// How long a process that ends waits for its messages.
-const LAST: Duration = Duration::from_secs(20);
+/// How long a process that ends waits for its messages. That is longer than a channel may take, so each result is
+/// recorded.
+const LAST: Duration = Duration::from_secs(35);
+/// How long a worker that is asked to end waits for its messages. Another engine sends the rest again.
+const GRACE: Duration = Duration::from_secs(3);
+/// How many channels may be busy before no other message is begun.
+const AT_ONCE: usize = 8;
 /// A claim lasts longer than a channel may take.
 const CLAIM_MS: i64 = 2 * 60_000;
 /// An engine stays for a message that is due within this time.
@@ -54,30 +61,49 @@ impl Engine {
             return;
         }
         let mut watch = Watch::of(self);
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                news = watch.pulse.recv() => match news {
-                    Ok(EngineEvent::Events(run, events)) => watch.note(run, &events),
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(_)) => watch.is_owed = true,
-                    Err(RecvError::Closed) => return,
-                },
-                () = tokio::time::sleep_until(watch.next) => watch.look(told).await,
-            }
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = watch.keep(&stop, told) => {}
         }
+        let _late = tokio::time::timeout(GRACE, watch.ended()).await;
     }
 
-    /// Sends what is due about one run, before a process ends. Another engine sends what this one cannot.
-    pub async fn notify_now(&self, run: &RunId) {
-        if self.login().is_none() && !self.shared.options.notify.is_off() {
-            let _late = tokio::time::timeout(LAST, self.shared.send_due(Some(&HashSet::from([run.clone()])))).await;
+    /// Sends notifications while a run is driven, and then the last ones about it, before a process ends. Another
+    /// engine sends what this one cannot.
+    pub async fn notify_while<T>(&self, run: &RunId, driven: impl Future<Output = T>) -> T {
+        if self.login().is_some() {
+            return driven.await;
         }
+        self.begin_notifying().await;
+        let mut watch = Watch::of(self);
+        let over = CancellationToken::new();
+        let driven = async {
+            let idle = driven.await;
+            over.cancel();
+            idle
+        };
+        // A look is not abandoned here: it may have claimed a message.
+        let (idle, ()) = tokio::join!(driven, watch.keep(&over, &|_| {}));
+        if !self.shared.options.notify.is_off() {
+            let runs = HashSet::from([run.clone()]);
+            let _late = tokio::time::timeout(LAST, self.shared.send_all(Some(&runs), &mut watch.sending)).await;
+        }
+        idle
     }
 
     /// Sends everything that is due now. Returns when the next message is due, as far as that is known.
     pub async fn notify_due(&self) -> Result<Option<i64>, Error> {
-        self.shared.send_due(None).await
+        self.shared.send_all(None, &mut JoinSet::new()).await
+    }
+
+    /// Records from when on notifications are sent, before this engine drives a run. Otherwise the next engine would
+    /// take what a killed one left for something old.
+    pub(crate) async fn begin_notifying(&self) {
+        if self.login().is_none() && !self.shared.options.notify.is_off() {
+            let mut ledger = self.shared.notified.lock().await;
+            // Without the store no run is driven, and the first message records it too.
+            let _begun = self.shared.begin(&mut ledger).await;
+        }
     }
 
     /// Whether a message is due within a day: one that quiet hours hold back, a reminder, a report, or another try.
@@ -107,6 +133,8 @@ struct Watch<'a> {
     dirty: HashSet<RunId>,
     /// Notifications that were told by this process.
     told: HashSet<String>,
+    /// The channels that are busy with a message.
+    sending: Sending,
     /// Whether all runs must be looked at, although nothing is known to have changed.
     is_owed: bool,
     /// When a message is due.
@@ -126,11 +154,38 @@ impl<'a> Watch<'a> {
             changes: engine.changes(),
             dirty: HashSet::new(),
             told: HashSet::new(),
+            sending: JoinSet::new(),
             is_owed: true,
             wake: None,
             all: now,
             next: now + TOGETHER,
         }
+    }
+
+    /// Looks until `stop`, which does not interrupt a look.
+    async fn keep(&mut self, stop: &CancellationToken, told: &(dyn Fn(&str) + Sync)) {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                news = self.pulse.recv() => match news {
+                    Ok(EngineEvent::Events(run, events)) => self.note(run, &events),
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(_)) => self.is_owed = true,
+                    Err(RecvError::Closed) => return,
+                },
+                Some(_) = self.sending.join_next() => {
+                    // When the next message is due may have changed.
+                    self.is_owed = true;
+                    self.next = self.next.min(self.all.max(Instant::now() + TOGETHER));
+                }
+                () = tokio::time::sleep_until(self.next) => self.look(told).await,
+            }
+        }
+    }
+
+    /// Waits for the messages that are being sent.
+    async fn ended(&mut self) {
+        while self.sending.join_next().await.is_some() {}
     }
 
     fn note(&mut self, run: RunId, events: &[Envelope]) {
@@ -154,7 +209,7 @@ impl<'a> Watch<'a> {
             } else if dirty.is_empty() {
                 Ok(self.wake)
             } else {
-                let wake = shared.send_due(Some(&dirty)).await;
+                let wake = shared.send_due(Some(&dirty), &mut self.sending).await;
                 wake.map(|wake| wake.into_iter().chain(self.wake).min())
             };
             match looked {
@@ -173,7 +228,7 @@ impl<'a> Watch<'a> {
         self.changes.borrow_and_update();
         self.is_owed = false;
         let begun = Instant::now();
-        let wake = self.engine.shared.send_due(None).await;
+        let wake = self.engine.shared.send_due(None, &mut self.sending).await;
         self.all = Instant::now() + (begun.elapsed() * PART).min(ALL * PART);
         wake
     }
@@ -199,9 +254,34 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// The channels that are busy with a message. Those that are busy when it is dropped are abandoned.
+type Sending = JoinSet<Result<(), Error>>;
+
 impl Shared {
-    /// Sends what is due about some runs, or about all. Returns when the next message is due.
-    async fn send_due(self: &Arc<Self>, runs: Option<&HashSet<RunId>>) -> Result<Option<i64>, Error> {
+    /// Sends what is due about some runs, or about all, and waits for the results. Returns when the next message is due.
+    async fn send_all(
+        self: &Arc<Self>,
+        runs: Option<&HashSet<RunId>>,
+        sending: &mut Sending,
+    ) -> Result<Option<i64>, Error> {
+        loop {
+            let wake = self.send_due(runs, sending).await?;
+            match sending.join_next().await {
+                None => return Ok(wake),
+                Some(ended) => ended.map_err(std::io::Error::from)??,
+            }
+        }
+    }
+
+    /// Begins to send what is due about some runs, or about all. Returns when the next message is due.
+    async fn send_due(
+        self: &Arc<Self>,
+        runs: Option<&HashSet<RunId>>,
+        sending: &mut Sending,
+    ) -> Result<Option<i64>, Error> {
+        if sending.len() >= AT_ONCE {
+            return Ok(Some(self.clock.now_ms()));
+        }
         let (mut pending, has_news) = match runs {
             Some(runs) => (rows::of_runs(self, runs).await?, false),
             None => rows::of_all(self).await?,
@@ -209,12 +289,11 @@ impl Shared {
         let mut is_looked_up = HashSet::new();
         let rules = self.rules_with_link();
         for _ in 0..MESSAGES_MAX {
-            let mut ledger = self.notified.lock().await;
-            journal::refresh(self.store.as_ref(), &mut ledger).await?;
-            let began = NotifyEntry::Began { since: self.since_ms };
-            if ledger.began.is_none() && !journal::write(self, &mut ledger, &began).await? {
-                continue;
+            if sending.len() >= AT_ONCE {
+                break;
             }
+            let mut ledger = self.notified.lock().await;
+            self.begin(&mut ledger).await?;
             self.add_unsent(&ledger, &mut pending, &mut is_looked_up).await?;
             let now = self.clock.now_ms();
             let is_full = runs.is_none();
@@ -227,17 +306,27 @@ impl Shared {
                 }
                 NextNotice::Report { id, channels, since } => {
                     drop(ledger);
-                    self.report(id, channels, since).await?;
+                    self.report(id, channels, since, sending).await?;
                 }
                 NextNotice::Send(outgoing) => {
                     if self.is_still_open(&outgoing, &mut pending).await? && self.claim(&mut ledger, &outgoing).await? {
                         drop(ledger);
-                        self.deliver(&outgoing).await?;
+                        send::begin(self, &outgoing, sending);
                     }
                 }
             }
         }
         Ok(Some(self.clock.now_ms()))
+    }
+
+    /// Reads what is new in the journal, and begins it if it is empty.
+    async fn begin(&self, ledger: &mut NotifyLedger) -> Result<(), Error> {
+        journal::refresh(self.store.as_ref(), ledger).await?;
+        let began = NotifyEntry::Began { since: self.since_ms };
+        while ledger.began.is_none() && !journal::write(self, ledger, &began).await? {
+            journal::refresh(self.store.as_ref(), ledger).await?;
+        }
+        Ok(())
     }
 
     /// The settings, with the address of a running server if they name none.
@@ -287,14 +376,14 @@ impl Shared {
         journal::write(self, ledger, &entry).await
     }
 
-    /// Sends a claimed message and records the results.
-    async fn deliver(self: &Arc<Self>, outgoing: &Outgoing) -> Result<(), Error> {
-        let results = send::all(self, outgoing).await;
-        journal::record(self, &NotifyEntry::Sent { id: outgoing.id.clone(), results }).await
-    }
-
-    /// Sends the report of a time. A report without content is recorded, but not sent.
-    async fn report(self: &Arc<Self>, id: String, channels: Vec<String>, since: i64) -> Result<(), Error> {
+    /// Begins to send the report of a time. A report without content is recorded, but not sent.
+    async fn report(
+        self: &Arc<Self>,
+        id: String,
+        channels: Vec<String>,
+        since: i64,
+        sending: &mut Sending,
+    ) -> Result<(), Error> {
         let digest = Engine { shared: Arc::clone(self) }.digest(since).await?;
         if digest.is_empty() {
             let entry = NotifyEntry::Dropped { id, why: "nothing happened".to_owned() };
@@ -323,6 +412,7 @@ impl Shared {
             return Ok(());
         }
         drop(ledger);
-        self.deliver(&outgoing).await
+        send::begin(self, &outgoing, sending);
+        Ok(())
     }
 }

@@ -131,11 +131,6 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "LH0703", title, "It may have been pruned, or belongs to another project.")
     }
 
-    /// Whether the thing that was asked for is not there.
-    pub(crate) fn is_missing(&self) -> bool {
-        self.0.status == StatusCode::NOT_FOUND.as_u16()
-    }
-
     /// The files are on another machine.
     pub(super) fn elsewhere(run: &RunId, path: &StepPath, host: &str) -> Self {
         let title = format!("`{path}` ran on {host}; its transcript and output are there, not here.");

@@ -103,9 +103,9 @@ async fn bodies_of_earlier_versions_are_read() {
 #[tokio::test]
 async fn an_event_of_a_newer_version_is_told_apart_from_damage() {
     let store = Memory::default();
-    for body in [r#"{"event":"plan_replaced","plan":{"x":1}}"#, r#"{"refs":[],"body":{"event":"plan_replaced"}}"#] {
+    for body in [r#"{"event":"colour_chosen","plan":{"x":1}}"#, r#"{"refs":[],"body":{"event":"colour_chosen"}}"#] {
         let error = what::<Event>(body, &store).await.unwrap_err();
-        assert!(matches!(&error, Error::Newer(kind) if kind == "plan_replaced"), "{error:?}");
+        assert!(matches!(&error, Error::Newer(kind) if kind == "colour_chosen"), "{error:?}");
     }
     let error = what::<Event>(r#"{"event":"signalled","name":1}"#, &store).await.unwrap_err();
     assert!(matches!(error, Error::Damaged(_)), "{error:?}");

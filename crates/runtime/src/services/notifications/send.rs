@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::event::Failure;
-use longhaul_core::notification::{ChannelResult, Outgoing};
+use longhaul_core::notification::{ChannelResult, NotifyEntry, Outgoing};
 use longhaul_core::plan::ErrorClass;
 use tokio_util::sync::CancellationToken;
 
@@ -34,19 +34,17 @@ impl Engine {
     }
 }
 
-/// Sends a message over all its channels at once.
-pub(super) async fn all(shared: &Arc<Shared>, outgoing: &Outgoing) -> Vec<ChannelResult> {
-    let mut tasks = tokio::task::JoinSet::new();
+/// Begins to send a claimed message over all its channels at once. Each result is recorded as soon as it is known, so
+/// that a channel that is done is not done again because of another one.
+pub(super) fn begin(shared: &Arc<Shared>, outgoing: &Outgoing, sending: &mut super::Sending) {
     for channel in outgoing.channels.clone() {
         let (shared, outgoing) = (Arc::clone(shared), outgoing.clone());
-        tasks.spawn(async move {
+        sending.spawn(async move {
             let sent = one(&shared, &outgoing, &channel).await;
-            result(&shared, channel, sent)
+            let results = vec![result(&shared, channel, sent)];
+            journal::record(&shared, &NotifyEntry::Sent { id: outgoing.id, results }).await
         });
     }
-    let mut results: Vec<ChannelResult> = tasks.join_all().await;
-    results.sort_by(|a, b| a.channel.cmp(&b.channel));
-    results
 }
 
 async fn one(shared: &Shared, outgoing: &Outgoing, channel: &str) -> Result<(), Failure> {

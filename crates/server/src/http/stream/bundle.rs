@@ -151,7 +151,8 @@ impl Pieces for Bundle {
                     let run = std::mem::take(run);
                     self.sources.push_back(Source::Run(run, Box::new(watcher)));
                 }
-                (Source::Joining(run, _), Given::Joined(Err(problem))) if problem.is_missing() => {
+                // A run that cannot be read takes nothing away from the others.
+                (Source::Joining(run, _), Given::Joined(Err(_))) => {
                     let gone = event("gone", None, &json!({}));
                     return Some(self.labelled(&run.clone(), &gone));
                 }

@@ -61,7 +61,10 @@ pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: 
     } else {
         match begin(attempt, agent, choice, &turn, &shim).await {
             Ok(attached) => see_through(attempt, &attached, reader.as_mut(), &mut teller).await,
-            Err(done) => return *done,
+            Err(done) => {
+                mcp::forget(&turn.scratch);
+                return *done;
+            }
         }
     };
     mcp::forget(&turn.scratch);
