@@ -252,6 +252,36 @@ export interface components {
              */
             then: string;
         };
+        /** @description One step of a comparison. */
+        ComparedStep: {
+            /**
+             * Format: uint
+             * @description How many results are made again.
+             */
+            again?: number;
+            /** @description How it differs. */
+            change: components["schemas"]["StepChange"];
+            /** @description What follows. */
+            fate: components["schemas"]["Fate"];
+            /**
+             * Format: uint
+             * @description How many results are kept.
+             */
+            kept?: number;
+            /** @description The parts that differ. */
+            parts?: string[];
+            /** @description The ids of the step and of what it is in. */
+            step: string;
+            /**
+             * Format: uint
+             * @description How many results are not used any more.
+             */
+            unused?: number;
+            /** @description The step of the old plan that it comes from, or may come from, if that has another path. */
+            was?: string | null;
+            /** @description Why, in words. */
+            why?: string | null;
+        };
         /** @description What a changed workflow means for a run. */
         Comparison: {
             /** @description Steps that had a result and run again. */
@@ -269,7 +299,7 @@ export interface components {
             /** @description What else there is to know. */
             notes: string[];
             /** @description Every step of the new plan, and every step that only the old plan has. */
-            rows: components["schemas"]["Row"][];
+            rows: components["schemas"]["ComparedStep"][];
         };
         /** @description The cost of a run. */
         Cost: {
@@ -870,36 +900,6 @@ export interface components {
             points: components["schemas"]["Point"][];
             /** @description The key of the node it points to. */
             to: string;
-        };
-        /** @description One step of a comparison. */
-        Row: {
-            /**
-             * Format: uint
-             * @description How many results are made again.
-             */
-            again?: number;
-            /** @description How it differs. */
-            change: components["schemas"]["StepChange"];
-            /** @description What follows. */
-            fate: components["schemas"]["Fate"];
-            /**
-             * Format: uint
-             * @description How many results are kept.
-             */
-            kept?: number;
-            /** @description The parts that differ. */
-            parts?: string[];
-            /** @description The ids of the step and of what it is in. */
-            step: string;
-            /**
-             * Format: uint
-             * @description How many results are not used any more.
-             */
-            unused?: number;
-            /** @description The step of the old plan that it comes from, or may come from, if that has another path. */
-            was?: string | null;
-            /** @description Why, in words. */
-            why?: string | null;
         };
         /** @description A run with all data for its page. */
         Run: {

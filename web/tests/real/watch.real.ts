@@ -13,7 +13,7 @@ describe("somebody at the dashboard", () => {
     expect(at.longhaul.login).not.toContain(cookie?.value);
     const stranger = await (await at.context()).newPage();
     await stranger.goto(at.longhaul.url("/runs"));
-    await stranger.getByText("You are not signed in.").first().waitFor();
+    await stranger.getByText("You are not signed in").first().waitFor();
     expect(await stranger.getByText("The server cannot be reached").count()).toBe(0);
     await stranger.context().close();
     expect(at.complaints).toEqual([]);
@@ -26,7 +26,7 @@ describe("somebody at the dashboard", () => {
     await dialog.getByLabel("Task").fill("Greet the moon");
     await dialog.getByLabel("version").fill("2.0.0");
     await dialog.getByLabel("channel").selectOption("stable");
-    await dialog.getByLabel("dry_run").selectOption("false");
+    await dialog.getByRole("group", { name: "dry_run" }).getByLabel("No").check();
     await dialog.getByRole("button", { name: "Run it", exact: true }).click();
     await at.page.getByRole("heading", { name: "Greet the moon" }).waitFor();
     await run.node("Plan the release, prompt, succeeded").waitFor();
@@ -102,9 +102,9 @@ describe("an agent that talks", () => {
     await said("Meanwhile.").waitFor();
     at.longhaul.say("Afterwards.");
     await said("Afterwards.").waitFor();
+    for (const text of ["Before.", "Meanwhile.", "Afterwards."]) expect(await said(text).count(), text).toBe(1);
     at.longhaul.say("The end.", true);
     await run.whole("succeeded");
-    for (const text of ["Before.", "Meanwhile.", "Afterwards."]) expect(await said(text).count(), text).toBe(1);
     const { attempts } = at.longhaul.json<{ steps: { path: string; attempts: number }[] }>("status", run.id()).steps.find((step) => step.path === "talk") ?? {};
     expect(attempts).toBe(1);
     await at.page.getByRole("tab", { name: "Log" }).click();

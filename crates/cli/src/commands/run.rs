@@ -437,17 +437,6 @@ fn stopped(run: &RunId, state: &State, left: Option<Leave>) -> ExitCode {
     ExitCode::from(if left.is_some() { engine_args::PARKED } else { WAITING })
 }
 
-/// The command that raises a limit. A limit that no command raises can only be dropped.
-fn raising(run: &RunId, limit: &str) -> String {
-    match limit {
-        "usd" => format!("longhaul budget {run} --usd +5"),
-        "tokens" => format!("longhaul budget {run} --tokens +100000"),
-        "steps" => format!("longhaul budget {run} --steps +50"),
-        "duration" => format!("longhaul budget {run} --duration +2h"),
-        _ => format!("longhaul unpause {run}"),
-    }
-}
-
 async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>) -> Result<ExitCode> {
     match idle {
         Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
@@ -466,7 +455,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, left: Option<Leave>
                 ui::say(match state.paused_at_limit() {
                     Some(limit) => format!(
                         "{run} is paused at the limit on {limit}; raise it: {}; then: longhaul resume {run}",
-                        raising(run, limit)
+                        longhaul_core::view::Standing::raising(run.as_str(), limit)
                     ),
                     None => {
                         format!("{run} is paused; let it continue: longhaul unpause {run}; then: longhaul resume {run}")

@@ -50,7 +50,7 @@ fn result(plan: &Plan, step: &Step, parts: &mut IndexMap<String, Json>) {
     add(parts, "cwd", &step.cwd);
     add(parts, "writes", &step.writes);
     add(parts, "output", &json!([step.output.schema, step.output.parse]));
-    if is_answered(step) {
+    if is_answered(step) && step.approvals.is_some() {
         add(parts, "approvals", &step.approvals);
     }
     let unit = plan.unit(plan.body(step.body).unit);
@@ -86,7 +86,7 @@ pub(super) fn follows(plan: &Plan, step: &Step) -> IndexMap<String, Json> {
     let output = &step.output;
     add(&mut parts, "output name", &json!([output.alias, output.spread, output.show, output.keys, output.max_chars]));
     add(&mut parts, "review", &step.review);
-    if !is_answered(step) {
+    if !is_answered(step) && step.approvals.is_some() {
         add(&mut parts, "approvals", &step.approvals);
     }
     add(&mut parts, "consent", &json!([step.consent, step.risk, step.uses, step.requires]));
