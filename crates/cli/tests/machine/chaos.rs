@@ -1,7 +1,6 @@
 //! Tests faults of the machine that come and go while a run is driven: it ends as it would without them.
 
 use std::os::unix::fs::chown;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
