@@ -26,7 +26,7 @@ describe("somebody at the dashboard", () => {
     await dialog.getByLabel("Task").fill("Greet the moon");
     await dialog.getByLabel("version").fill("2.0.0");
     await dialog.getByLabel("channel").selectOption("stable");
-    await dialog.getByRole("group", { name: "dry_run" }).getByLabel("No").check();
+    await dialog.getByRole("radio", { name: "No", exact: true }).check();
     await dialog.getByRole("button", { name: "Run it", exact: true }).click();
     await at.page.getByRole("heading", { name: "Greet the moon" }).waitFor();
     await run.node("Plan the release, prompt, succeeded").waitFor();
