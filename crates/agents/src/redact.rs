@@ -131,15 +131,21 @@ impl Redactor {
             self.held.clear();
             return Vec::new();
         };
-        let open = if more_may_come { known.open_end(&self.held) } else { self.held.len() };
+        let mut open = if more_may_come { known.open_end(&self.held) } else { self.held.len() };
         let (mut clean, mut at) = (Vec::with_capacity(self.held.len()), 0);
         // A match that starts before the open end cannot become longer.
-        for found in finder.find_iter(&self.held).take_while(|found| found.start() < open) {
+        for found in finder.find_iter(&self.held) {
+            if found.start() >= open {
+                break;
+            }
             clean.extend_from_slice(&self.held[at..found.start()]);
             clean.extend_from_slice(REDACTED.as_bytes());
             at = found.end();
+            if at > open {
+                open = at + known.open_end(&self.held[at..]);
+            }
         }
-        let until = if at > open { at + known.open_end(&self.held[at..]) } else { open };
+        let until = open.max(at);
         clean.extend_from_slice(&self.held[at..until]);
         self.held.drain(..until);
         clean
@@ -183,6 +189,11 @@ mod tests {
     #[test]
     fn a_secret_that_begins_like_another_leaves_nothing_of_the_longer_one() {
         assert_eq!(through(&["secret", "secret-long"], &[b"secret", b"-long secret"]), "••• •••");
+    }
+
+    #[test]
+    fn a_secret_right_after_another_does_not_pass_while_a_third_could_begin() {
+        assert_eq!(through(&["ba", "abaa"], &[b"baba"]), "••••••");
     }
 
     #[test]
