@@ -236,6 +236,8 @@ impl Apply<'_> {
         self.state.stopped = Some(Stop { by: by.map(str::to_owned), at: self.state.now });
         let queued: Vec<StepNo> = self.state.agenda.queued.iter().copied().collect();
         queued.into_iter().for_each(|at| self.offer_again(at));
+        // Nothing waits for the machine any more. If it is still silent when the run continues, that is noticed again.
+        self.state.placement.lost = None;
     }
 
     /// One that is begun while another is open takes its place: nobody makes that one any more.
