@@ -33,25 +33,11 @@ pub(crate) enum Redo {
 pub(super) fn keep(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Decision> {
     let inst = state.step(at);
     let old = before(state, inst).filter(|_| inst.is_untried() && !inst.origin.kept)?;
-    let unfinished = match redo(planner, state, at) {
-        None => false,
-        Some(Redo::Unfinished) if continues(planner, state, at) => true,
-        Some(_) => return None,
-    };
+    if redo(planner, state, at).is_some() {
+        return None;
+    }
     let was = Some(old.path.clone()).filter(|was| *was != inst.path);
-    Some(Decision::of([Event::ResultKept { path: inst.path.clone(), was, unfinished }]))
-}
-
-/// Whether an agent that has not finished continues its conversation: nothing about its step differs.
-fn continues(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
-    let inst = state.step(at);
-    let (Some(earlier), Some(old)) = (state.earlier.as_deref(), before(state, inst)) else { return false };
-    let is_same = entry(state, earlier, inst).is_some_and(|entry| !entry.changed) && !inst.origin.after;
-    let has_begun = old.outcome.ended != Some(Ended::Succeeded) && old.recovery.is_some() && inst.recovery.is_none();
-    has_begun
-        && is_same
-        && !Earlier::is_named(&earlier.redo, &inst.path)
-        && seen(earlier, old) == given_to(planner, state, at)
+    Some(Decision::of([Event::ResultKept { path: inst.path.clone(), was, unfinished: false }]))
 }
 
 /// Whether a step may have a result to keep: cheap, for the many that have none.
