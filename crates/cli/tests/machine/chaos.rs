@@ -1,6 +1,7 @@
 //! Tests faults of the machine that come and go while a run is driven: it ends as it would without them.
 
 use std::os::unix::fs::chown;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -188,7 +189,7 @@ fn too_few_processes() {
     ends_as_without(&trial, with(engine, limit(as_somebody, "nproc", "1", "1000")));
 }
 
-/// A program without memory may die of that, or give up with an error. The next one continues.
+/// A program without memory may die of that. The next one continues.
 #[test]
 fn too_little_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -196,14 +197,14 @@ fn too_little_memory() {
     let mut status =
         with(trial.drive(&["run", "w.yaml", "--run-id", RUN]), limit(false, "as", "100000000", "100000000000"));
     let mut ended = 0;
-    while !status.success() && ended < 20 {
+    while status.signal().is_some() && ended < 20 {
         ended += 1;
         status = with(trial.drive(&["resume", RUN]), limit(false, "as", "100000000", "100000000000"));
     }
     if ended == 0 {
         return ends_as_without(&trial, status);
     }
-    assert!(status.success(), "{status}: {:?}", trial.failures());
+    assert!(status.success(), "{status}");
     assert_eq!(trial.end().0, reference().0);
 }
 
