@@ -129,10 +129,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::RunResumed { .. } => "  ▶ resumed".to_owned(),
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
         Event::PlanReplaced(replaced) => replaced_line(replaced),
-        Event::ResultKept { path, unfinished: true, .. } => {
-            format!("  {}", ui::dim(format!("= {path} keeps its conversation")))
-        }
-        Event::ResultKept { path, was, .. } => {
+        Event::ResultKept { path, was } => {
             let was = was.as_ref().map_or_else(String::new, |was| format!(" (was {was})"));
             format!("  {}", ui::dim(format!("= {path}{was} keeps its result")))
         }

@@ -537,9 +537,6 @@ pub enum Event {
         /// The address that it had before, if that was another one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<StepPath>,
-        /// It has no result yet: it keeps the conversation of its agent.
-        #[serde(default, skip_serializing_if = "is_false")]
-        unfinished: bool,
     },
     /// The run is over.
     RunFinished {

@@ -123,9 +123,8 @@ fn what(event: &Event, zero: i64) -> String {
             "plan replaced; kept {:?}, again {:?}, dropped {:?}",
             replaced.kept, replaced.again, replaced.dropped
         ),
-        Event::ResultKept { path, unfinished: true, .. } => format!("{path} keeps its conversation"),
-        Event::ResultKept { path, was: Some(was), .. } => format!("{path} keeps the result of {was}"),
-        Event::ResultKept { path, was: None, .. } => format!("{path} keeps its result"),
+        Event::ResultKept { path, was: Some(was) } => format!("{path} keeps the result of {was}"),
+        Event::ResultKept { path, was: None } => format!("{path} keeps its result"),
         Event::Reopened { from, .. } => {
             format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
         }

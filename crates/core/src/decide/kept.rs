@@ -37,7 +37,7 @@ pub(super) fn keep(planner: Planner<'_>, state: &State, at: StepNo) -> Option<De
         return None;
     }
     let was = Some(old.path.clone()).filter(|was| *was != inst.path);
-    Some(Decision::of([Event::ResultKept { path: inst.path.clone(), was, unfinished: false }]))
+    Some(Decision::of([Event::ResultKept { path: inst.path.clone(), was }]))
 }
 
 /// Whether a step may have a result to keep: cheap, for the many that have none.

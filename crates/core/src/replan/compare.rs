@@ -215,7 +215,7 @@ fn tried(order: &Replacement<'_>, state: &State, replaced: &PlanReplaced) -> Res
         advance.is_cut = more.is_cut;
     }
     let kept = advance.events.iter().filter_map(|envelope| match &envelope.event {
-        Event::ResultKept { path, was, unfinished: false } => Some(was.as_ref().unwrap_or(path).to_string()),
+        Event::ResultKept { path, was } => Some(was.as_ref().unwrap_or(path).to_string()),
         _ => None,
     });
     let kept = kept.collect();

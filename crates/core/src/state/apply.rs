@@ -218,7 +218,6 @@ impl Apply<'_> {
             Event::RunResumed { .. } => self.state.stopped = None,
             Event::Reopened { from, .. } => self.reopen(from.as_ref())?,
             Event::PlanReplaced(replaced) => self.plan_replaced(replaced)?,
-            Event::ResultKept { path, unfinished: true, .. } => self.conversation_kept(path)?,
             Event::ResultKept { path, .. } => self.result_kept(path)?,
             Event::RunFinished { outcome, message, outputs } => {
                 let at = self.state.now;

@@ -149,18 +149,6 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// An agent that was stopped or failed continues as if the run had only been started again.
-    pub(super) fn conversation_kept(&mut self, path: &StepPath) -> Result<(), Error> {
-        let at = self.undecided(path)?;
-        let (old, _) = self.match_of(at).ok_or_else(|| Error(format!("`{path}` has nothing to keep")))?;
-        let is_interrupted = old.phase.is_attempt();
-        self.state.step_mut(at).recovery = old.recovery;
-        if is_interrupted {
-            self.interrupted(at);
-        }
-        Ok(())
-    }
-
     /// The step that a step comes from, and whether it asks for another review.
     fn match_of(&self, at: StepNo) -> Option<(super::StepInst, bool)> {
         let earlier = self.state.earlier.as_deref()?;
